@@ -1,0 +1,171 @@
+package datafile
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+
+	"golang.org/x/sys/unix"
+)
+
+const (
+	writeChunk = 4 << 20 // bytes of one write
+	writers    = 4       // writes under way at a time
+)
+
+// Spec says which file is wanted.
+type Spec struct {
+	Path string
+	Size int64 // bytes, a positive multiple of BlockSize
+	Seed uint64
+	// Progress, if not nil, is told the bytes written so far, now and then, concurrently.
+	Progress func(done int64)
+}
+
+// Create makes the data file of s unless one of the right size and seed is there; made says whether it did.
+//
+// The file is written beside its final place as PATH.part, all blocks allocated, in parallel and past the page cache where the file system
+// allows it, synced, and renamed when whole. A lock on the part file keeps a second process waiting, which then finds the file made. A
+// process that dies leaves the part file without its lock; the next one starts over in it.
+func Create(ctx context.Context, s Spec) (made bool, err error) {
+	if s.Size <= 0 || s.Size%BlockSize != 0 {
+		return false, fmt.Errorf("making %s: size %d is not a positive multiple of %d", s.Path, s.Size, BlockSize)
+	}
+	part, err := lockPart(ctx, s.Path+".part", func() bool { return present(s) })
+	if part == nil || err != nil {
+		return false, err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(fmt.Errorf("making %s: %w", s.Path, err), os.Remove(part.Name()))
+		}
+		err = errors.Join(err, part.Close()) // also unlocks
+	}()
+	if err := allocate(part, s.Size); err != nil {
+		return false, err
+	}
+	if err := write(ctx, part, s); err != nil {
+		return false, err
+	}
+	if err := part.Sync(); err != nil {
+		return false, err
+	}
+	if err := os.Rename(part.Name(), s.Path); err != nil {
+		return false, err
+	}
+	return true, syncDir(filepath.Dir(s.Path))
+}
+
+// present reports whether the file of s is there: right size, right first block. Open looks closer.
+func present(s Spec) bool {
+	f, err := os.Open(s.Path)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	st, err := f.Stat()
+	block := make([]byte, BlockSize)
+	if err != nil || st.Size() != s.Size {
+		return false
+	}
+	if _, err := f.ReadAt(block, 0); err != nil {
+		return false
+	}
+	return New(s.Seed).Check(block, 0)
+}
+
+// lockPart opens and locks the part file. It returns nil if done says that another process has made the file meanwhile.
+func lockPart(ctx context.Context, name string, done func() bool) (*os.File, error) {
+	for {
+		if done() {
+			return nil, nil
+		}
+		f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o644)
+		if err != nil {
+			return nil, err
+		}
+		if err := flock(ctx, f); err != nil {
+			return nil, errors.Join(fmt.Errorf("waiting for the process that is making %s: %w", name, err), f.Close())
+		}
+		// Who had the lock before may have renamed or removed the file: then this is no longer the part file.
+		mine, err := f.Stat()
+		if err != nil {
+			return nil, errors.Join(err, f.Close())
+		}
+		if now, err := os.Stat(name); err == nil && os.SameFile(mine, now) && !done() {
+			return f, nil
+		} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, errors.Join(err, f.Close())
+		} else if err == nil && os.SameFile(mine, now) { // made by somebody else, and this part file is a left-over
+			if err := os.Remove(name); err != nil {
+				return nil, errors.Join(err, f.Close())
+			}
+		}
+		if err := f.Close(); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// write fills the file, each writer taking the next chunk.
+func write(ctx context.Context, part *os.File, s Spec) error {
+	direct, err := openDirect(part.Name())
+	if err != nil {
+		return err
+	}
+	defer direct.Close()
+	var (
+		content    = New(s.Seed)
+		next, done atomic.Int64
+		wg         sync.WaitGroup
+		mu         sync.Mutex
+		first      error
+	)
+	for range writers {
+		wg.Go(func() {
+			err := func() error {
+				buf, err := unix.Mmap(-1, 0, writeChunk, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_ANON|unix.MAP_PRIVATE)
+				if err != nil { // page-aligned, as O_DIRECT wants it
+					return fmt.Errorf("allocating a buffer: %w", err)
+				}
+				defer unix.Munmap(buf)
+				for ctx.Err() == nil {
+					off := next.Add(writeChunk) - writeChunk
+					if off >= s.Size {
+						return nil
+					}
+					p := buf[:min(writeChunk, s.Size-off)]
+					content.Fill(p, off)
+					if _, err := direct.WriteAt(p, off); err != nil {
+						return err
+					}
+					if d := done.Add(int64(len(p))); s.Progress != nil {
+						s.Progress(d)
+					}
+				}
+				return ctx.Err()
+			}()
+			if err != nil {
+				mu.Lock()
+				first = errors.Join(first, err)
+				mu.Unlock()
+				next.Store(s.Size) // stop the others
+			}
+		})
+	}
+	wg.Wait()
+	return first
+}
+
+func syncDir(dir string) error {
+	d, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Sync(), d.Close())
+}

@@ -1,0 +1,12 @@
+//go:build !linux
+
+package evidence
+
+import (
+	"fmt"
+	"runtime"
+)
+
+func (s Source) readProc(*Counters) error {
+	return fmt.Errorf("device bytes of a process are unsupported on %s", runtime.GOOS)
+}

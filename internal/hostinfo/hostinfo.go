@@ -1,0 +1,11 @@
+// Package hostinfo finds the facts about machine, file system and device that decide how fast reads can be.
+package hostinfo
+
+// A Fact is one of them. An unknown value is "unknown".
+type Fact struct{ Key, Value string }
+
+// Info describes where a file lies.
+type Info struct {
+	Facts  []Fact // stable from run to run on one machine, in a fixed order
+	Device string // name of the block device in /proc/diskstats, "" if there is none
+}

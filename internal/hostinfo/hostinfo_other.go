@@ -1,0 +1,14 @@
+//go:build !linux
+
+package hostinfo
+
+import (
+	"os"
+	"runtime"
+	"strconv"
+)
+
+// Of knows little here.
+func Of(*os.File, string, string) Info {
+	return Info{Facts: []Fact{{"kernel", runtime.GOOS}, {"cpus", strconv.Itoa(runtime.NumCPU())}}}
+}

@@ -1,0 +1,16 @@
+//go:build !linux
+
+package mapping
+
+import (
+	"fmt"
+	"runtime"
+)
+
+var errUnsupported = fmt.Errorf("control over a mapping's pages is unsupported on %s", runtime.GOOS)
+
+// Populate is unsupported here.
+func (m *Map) Populate() error { return errUnsupported }
+
+// Drop is unsupported here.
+func (m *Map) Drop() error { return errUnsupported }

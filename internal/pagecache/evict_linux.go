@@ -1,0 +1,90 @@
+package pagecache
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+const dropCachesFile = "/proc/sys/vm/drop_caches"
+
+// An Evictor removes a file from the page cache.
+type Evictor struct {
+	// Limit is the share of pages, 0…1, that may stay.
+	Limit float64
+	// DropAll allows /proc/sys/vm/drop_caches, which drops the caches of the whole machine, if root runs this and nothing else helped.
+	DropAll bool
+	// Unmap, if not nil, drops the caller's own mappings' pages first: a mapped page cannot be evicted.
+	Unmap func() error
+}
+
+// Evict removes the first size bytes of f from the page cache: it drops mapped pages, writes dirty ones back, advises
+// POSIX_FADV_DONTNEED, and repeats until at most Limit is resident. It returns the residency afterwards. An error that wraps
+// ErrUnsupported says that pages stayed, and the likely causes.
+func (e Evictor) Evict(ctx context.Context, f *os.File, size int64) (Residency, error) {
+	// A page may be in use for a moment (a fault, read-ahead under way, a per-processor list): later attempts wait for that.
+	pauses := []time.Duration{0, time.Millisecond, 5 * time.Millisecond, 20 * time.Millisecond, 100 * time.Millisecond}
+	var r Residency
+	for _, pause := range pauses {
+		if pause > 0 {
+			time.Sleep(pause)
+		}
+		if err := ctx.Err(); err != nil {
+			return r, fmt.Errorf("evicting %s: %w", f.Name(), err)
+		}
+		var err error
+		if r, err = e.attempt(f, size); err != nil || r.Share() <= e.Limit {
+			return r, err
+		}
+	}
+	if e.DropAll && os.Geteuid() == 0 {
+		if err := DropAll(); err != nil {
+			return r, err
+		}
+		var err error
+		if r, err = e.attempt(f, size); err != nil || r.Share() <= e.Limit {
+			return r, err
+		}
+	}
+	return r, fmt.Errorf("evicting %s: %v, although it was advised away%s: %w", f.Name(), r, likelyCause(f), ErrUnsupported)
+}
+
+func (e Evictor) attempt(f *os.File, size int64) (Residency, error) {
+	if e.Unmap != nil {
+		if err := e.Unmap(); err != nil {
+			return Residency{}, err
+		}
+	}
+	// Block devices and files that are open for reading only may be synced, too.
+	if err := unix.Fdatasync(int(f.Fd())); err != nil && !errors.Is(err, unix.EINVAL) && !errors.Is(err, unix.EROFS) {
+		return Residency{}, fmt.Errorf("fdatasync %s: %w", f.Name(), err)
+	}
+	// Up to the next page border: a page that is only partly in the range would stay.
+	page := int64(os.Getpagesize())
+	if err := unix.Fadvise(int(f.Fd()), 0, (size+page-1)/page*page, unix.FADV_DONTNEED); err != nil {
+		return Residency{}, fmt.Errorf("fadvise DONTNEED on %s: %w", f.Name(), err)
+	}
+	return Resident(f, 0, size)
+}
+
+// likelyCause says why pages of f may stay, as far as can be told from outside.
+func likelyCause(f *os.File) string {
+	var st unix.Statfs_t
+	if err := unix.Fstatfs(int(f.Fd()), &st); err == nil && (st.Type == unix.TMPFS_MAGIC || st.Type == unix.RAMFS_MAGIC) {
+		return "; it lies on tmpfs, whose pages are the file: use a file system on a disk"
+	}
+	return "; does another process map it, write it or lock it (fuser -v shows who)? Is it yours to write (else the kernel may claim that all is resident)?"
+}
+
+// DropAll drops the clean, unmapped pages of the whole machine's cache. It needs root.
+func DropAll() error {
+	unix.Sync()
+	if err := os.WriteFile(dropCachesFile, []byte("1"), 0); err != nil {
+		return fmt.Errorf("dropping the machine's page cache (needs root and a writable /proc/sys): %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,105 @@
+// Package pagecache looks at and controls which pages of a file the page cache holds.
+package pagecache
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+	"sync"
+	"sync/atomic"
+)
+
+// ErrUnsupported is wrapped when this kernel, file system or user cannot do what was asked.
+var ErrUnsupported = errors.New("page cache control unsupported")
+
+// Residency says how much of a range is in the page cache.
+type Residency struct {
+	Pages    int64 // pages that the range touches
+	Resident int64 // of these, in the page cache
+}
+
+// Share is the resident share, 0…1.
+func (r Residency) Share() float64 {
+	if r.Pages == 0 {
+		return 0
+	}
+	return float64(r.Resident) / float64(r.Pages)
+}
+
+func (r Residency) String() string {
+	return fmt.Sprintf("%d of %d pages resident (%.2f %%)", r.Resident, r.Pages, 100*r.Share())
+}
+
+// warmChunk is the size of one read of Warm, in bytes; warmReaders is how many run at a time.
+const (
+	warmChunk   = 1 << 20
+	warmReaders = 8
+)
+
+// Warm reads the first size bytes of f into the page cache, several chunks at a time, and verifies that all pages
+// are resident. It gives up when ctx ends. progress, if not nil, is told the bytes done so far, now and then, concurrently.
+func Warm(ctx context.Context, f *os.File, size int64, progress func(done int64)) error {
+	const attempts = 3
+	var r Residency
+	for range attempts {
+		var err error
+		if r, err = Resident(f, 0, size); err != nil {
+			return err
+		}
+		if r.Resident == r.Pages {
+			return nil
+		}
+		if err := readAll(ctx, f, size, progress); err != nil {
+			return fmt.Errorf("warming %s: %w", f.Name(), err)
+		}
+	}
+	r, err := Resident(f, 0, size)
+	if err == nil && r.Resident < r.Pages {
+		err = fmt.Errorf("warming %s: after reading it %d times only %v; is there enough free memory for a file of %d bytes?",
+			f.Name(), attempts, r, size)
+	}
+	return err
+}
+
+func readAll(ctx context.Context, f *os.File, size int64, progress func(int64)) error {
+	var (
+		next, done atomic.Int64
+		wg         sync.WaitGroup
+		mu         sync.Mutex
+		first      error
+	)
+	for range warmReaders {
+		wg.Go(func() {
+			buf := make([]byte, warmChunk)
+			for {
+				off := next.Add(warmChunk) - warmChunk
+				if off >= size {
+					return
+				}
+				n, err := f.ReadAt(buf[:min(warmChunk, size-off)], off)
+				if err == nil || errors.Is(err, io.EOF) && off+int64(n) == size {
+					err = ctx.Err()
+				}
+				if err != nil {
+					mu.Lock()
+					first = errors.Join(first, err)
+					mu.Unlock()
+					next.Store(size) // stop the others
+					return
+				}
+				if d := done.Add(int64(n)); progress != nil {
+					progress(d)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	return first
+}
+
+func unsupported(what string) error {
+	return fmt.Errorf("%s: %w on %s", what, ErrUnsupported, runtime.GOOS)
+}

@@ -1,0 +1,28 @@
+//go:build !linux
+
+package pagecache
+
+import (
+	"context"
+	"os"
+)
+
+// Resident is unsupported here.
+func Resident(*os.File, int64, int64) (Residency, error) {
+	return Residency{}, unsupported("asking for residency")
+}
+
+// An Evictor removes a file from the page cache; unsupported here.
+type Evictor struct {
+	Limit   float64
+	DropAll bool
+	Unmap   func() error
+}
+
+// Evict is unsupported here.
+func (Evictor) Evict(context.Context, *os.File, int64) (Residency, error) {
+	return Residency{}, unsupported("evicting")
+}
+
+// DropAll is unsupported here.
+func DropAll() error { return unsupported("dropping the machine's page cache") }

@@ -1,0 +1,60 @@
+package pagecache
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// Resident says how much of the n bytes at off is in the page cache; n is at least 1. It asks cachestat (Linux 6.5), and mincore
+// where that is missing or refused. Both may refuse, or claim that all is resident, if the caller neither owns nor may write the file.
+func Resident(f *os.File, off, n int64) (Residency, error) {
+	r, err := cachestat(f, off, n)
+	if errors.Is(err, unix.ENOSYS) || errors.Is(err, unix.EOPNOTSUPP) || errors.Is(err, unix.EPERM) {
+		return mincore(f, off, n)
+	}
+	return r, err
+}
+
+func cachestat(f *os.File, off, n int64) (Residency, error) {
+	page := int64(os.Getpagesize())
+	var stat unix.Cachestat_t
+	if err := unix.Cachestat(uint(f.Fd()), &unix.CachestatRange{Off: uint64(off), Len: uint64(n)}, &stat, 0); err != nil {
+		return Residency{}, fmt.Errorf("cachestat of %d bytes at %d of %s: %w", n, off, f.Name(), err)
+	}
+	return Residency{Pages: (off+n+page-1)/page - off/page, Resident: int64(stat.Cache)}, nil
+}
+
+// mincore asks window by window, through mappings of its own: a vector of the whole of a large file would be large.
+func mincore(f *os.File, off, n int64) (Residency, error) {
+	const window = 1 << 30
+	page := int64(os.Getpagesize())
+	var r Residency
+	vec := make([]byte, min(window, n+2*page)/page+1)
+	for end := off + n; off < end; {
+		start := off &^ (page - 1)
+		length := min(window, end-start)
+		data, err := unix.Mmap(int(f.Fd()), start, int(length), unix.PROT_READ, unix.MAP_SHARED)
+		if err != nil {
+			return r, fmt.Errorf("mmap of %d bytes at %d of %s, to ask for residency: %w", length, start, f.Name(), err)
+		}
+		pages := (length + page - 1) / page
+		_, _, errno := unix.Syscall(unix.SYS_MINCORE, uintptr(unsafe.Pointer(&data[0])), uintptr(length), uintptr(unsafe.Pointer(&vec[0])))
+		err = unix.Munmap(data)
+		if errno != 0 {
+			return r, fmt.Errorf("mincore of %d bytes at %d of %s: %w (a system-call filter may forbid it)", length, start, f.Name(), errno)
+		}
+		if err != nil {
+			return r, fmt.Errorf("munmap: %w", err)
+		}
+		r.Pages += pages
+		for _, v := range vec[:pages] {
+			r.Resident += int64(v & 1)
+		}
+		off = start + length
+	}
+	return r, nil
+}

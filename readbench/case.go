@@ -1,0 +1,53 @@
+package readbench
+
+import (
+	"context"
+	"fmt"
+	"strings"
+)
+
+// A pageCase is a state of the page cache in which a row is measured.
+type pageCase interface {
+	// enter is called once a row, before the strategy is opened.
+	enter(ctx context.Context, r *running) (caseState, error)
+}
+
+// A caseState keeps one row in its case. The state of the pages and the order of the draws are one promise, so both are here.
+type caseState interface {
+	// drawer makes a worker's source of slots.
+	drawer(w *Worker) drawer
+	// prepare is called once, after the strategy and all readers were opened.
+	prepare(ctx context.Context) error
+	// restore brings the pages into the state of the case and verifies it. It is called before each call of a row and at
+	// each end of an epoch, with no op under way and timer and counters stopped.
+	restore(ctx context.Context) error
+	// judge returns an error if what was measured contradicts the name of the case.
+	judge(res *result) error
+}
+
+// A drawer fills slots with the next ones to read; it may wait at the barrier. One per worker.
+type drawer interface {
+	draw(slots []int64) error
+}
+
+// parseCase returns the case of a name in READBENCH_CASES.
+func parseCase(name string) (pageCase, error) {
+	switch name {
+	case "hot":
+		return hotCase{}, nil
+	case "cold":
+		return coldCase{}, nil
+	}
+	return nil, fmt.Errorf("%q is no case; there are %s", name, strings.Join([]string{"hot", "cold"}, ", "))
+}
+
+// directShare is the least share of the bytes that direct reads must make the device deliver, in every case.
+const directShare = 0.9
+
+// judgeDirect is judge for reads that bypass the page cache: they are device reads in every case.
+func judgeDirect(res *result) error {
+	if float64(res.counters.DeviceBytes) < directShare*float64(res.bytes()) {
+		return fmt.Errorf("%d bytes were read directly, but the device delivered only %d: these reads did not bypass the page cache", res.bytes(), res.counters.DeviceBytes)
+	}
+	return nil
+}

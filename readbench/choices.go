@@ -1,0 +1,95 @@
+package readbench
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// ThreadList are the values of READBENCH_THREADS.
+type ThreadList []int
+
+// maxThreads bounds what one value of READBENCH_THREADS may ask for.
+const maxThreads = 1024
+
+// UnmarshalText parses numbers with commas between them.
+func (l *ThreadList) UnmarshalText(text []byte) error {
+	*l = nil
+	for part := range strings.SplitSeq(string(text), ",") {
+		n, err := strconv.Atoi(strings.TrimSpace(part))
+		if err != nil || n < 1 || n > maxThreads {
+			return fmt.Errorf("%q is not a number of threads from 1 to %d; a list is written 1,4,8,16", part, maxThreads)
+		}
+		if slices.Contains(*l, n) {
+			return fmt.Errorf("%d is there twice", n)
+		}
+		*l = append(*l, n)
+	}
+	return nil
+}
+
+// CaseList are the values of READBENCH_CASES.
+type CaseList []string
+
+// UnmarshalText parses names of cases with commas between them.
+func (l *CaseList) UnmarshalText(text []byte) error {
+	*l = nil
+	for part := range strings.SplitSeq(string(text), ",") {
+		name := strings.TrimSpace(part)
+		if _, err := parseCase(name); err != nil {
+			return err
+		}
+		if slices.Contains(*l, name) {
+			return fmt.Errorf("%q is there twice", name)
+		}
+		*l = append(*l, name)
+	}
+	return nil
+}
+
+// Procs says how many processors Go has while measuring.
+type Procs string
+
+// The values of READBENCH_PROCS.
+const (
+	ProcsThreads Procs = "threads" // as many as threads
+	ProcsInherit Procs = "inherit" // as many as go test was told (-cpu)
+)
+
+// UnmarshalText parses one of the values.
+func (p *Procs) UnmarshalText(text []byte) error {
+	return oneOf(p, text, ProcsThreads, ProcsInherit)
+}
+
+// Verify says what of each read is checked.
+type Verify string
+
+// The values of READBENCH_VERIFY.
+const (
+	VerifyPages Verify = "pages" // the first word, one in each further page, and the last
+	VerifyFull  Verify = "full"  // every byte
+)
+
+// UnmarshalText parses one of the values.
+func (v *Verify) UnmarshalText(text []byte) error { return oneOf(v, text, VerifyPages, VerifyFull) }
+
+// Metrics says which set of metrics is reported.
+type Metrics string
+
+// The values of READBENCH_METRICS.
+const (
+	MetricsDefault Metrics = "default"
+	MetricsAll     Metrics = "all"
+)
+
+// UnmarshalText parses one of the values.
+func (m *Metrics) UnmarshalText(text []byte) error { return oneOf(m, text, MetricsDefault, MetricsAll) }
+
+func oneOf[S ~string](dst *S, text []byte, values ...S) error {
+	*dst = S(text)
+	if !slices.Contains(values, *dst) {
+		return fmt.Errorf("it must be one of %v", values)
+	}
+	return nil
+}

@@ -1,0 +1,193 @@
+package readbench
+
+import (
+	"encoding"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/caarlos0/env/v11"
+)
+
+// EnvPrefix starts the name of every environment variable that readbench reads.
+const EnvPrefix = "READBENCH_"
+
+// Config is everything that can be set, read once from READBENCH_* environment variables. It is read-only afterwards and
+// safe for concurrent use.
+type Config struct {
+	File         string        `env:"FILE" doc:"file or block device to read; without it a data file of SIZE in the user's cache directory, made on first use"`
+	Size         Size          `env:"SIZE" doc:"bytes of the data file; with FILE: how much of it to use, without which all of it is" show:"-"`
+	ReadSize     Size          `env:"READ_SIZE" envDefault:"16KiB" doc:"bytes of one read"`
+	ReadsPerOp   int           `env:"READS_PER_OP" envDefault:"16" doc:"reads of one benchmark operation"`
+	Threads      ThreadList    `env:"THREADS" envDefault:"1,4,8,16" doc:"numbers of threads to run with" show:"-"`
+	Cases        CaseList      `env:"CASES" envDefault:"hot,cold" doc:"page-cache states to run in" show:"-"`
+	Warmup       time.Duration `env:"WARMUP" envDefault:"200ms" doc:"untimed running before a row is measured"`
+	Seed         uint64        `env:"SEED" envDefault:"1" doc:"seed of the data file's content and of all draws"`
+	Procs        Procs         `env:"PROCS" envDefault:"threads" doc:"processors (GOMAXPROCS) while measuring: threads gives each thread one; inherit keeps those of go test (-cpu), as a Go server would"`
+	Verify       Verify        `env:"VERIFY" envDefault:"pages" doc:"what is checked of each read: pages checks a word in every page and the last one; full checks all of it"`
+	Metrics      Metrics       `env:"METRICS" envDefault:"default" doc:"what is reported: default, or all, which adds latencies (and two clock readings to each op) and more evidence"`
+	SetupTimeout time.Duration `env:"SETUP_TIMEOUT" envDefault:"10m" doc:"how long making, warming or evicting a file may take" show:"-"`
+}
+
+// DefaultSize is the size of the data file when neither FILE nor SIZE is set.
+const DefaultSize Size = 1 << 30
+
+// Load reads a configuration from an environment in the form of os.Environ. All that is wrong is in the error, which names each variable, its
+// value and what would be right.
+func Load(environ []string) (*Config, error) {
+	vars := map[string]string{}
+	for _, kv := range environ {
+		if k, v, ok := strings.Cut(kv, "="); ok && strings.HasPrefix(k, EnvPrefix) {
+			vars[k] = v
+		}
+	}
+	errs := unknown(vars)
+	c := new(Config)
+	if err := env.ParseWithOptions(c, env.Options{Environment: vars, Prefix: EnvPrefix}); err != nil {
+		return nil, errors.Join(append(errs, rename(err, vars)...)...)
+	}
+	for _, check := range c.rules() {
+		if !check.ok {
+			errs = append(errs, badValue(check.name, check.value, errors.New(check.remedy)))
+		}
+	}
+	if err := errors.Join(errs...); err != nil {
+		return nil, err
+	}
+	return c, nil
+}
+
+type rule struct {
+	ok                  bool
+	name, value, remedy string
+}
+
+// rules are what the types of the fields do not say.
+func (c *Config) rules() []rule {
+	size := c.Size
+	if size == 0 && c.File == "" {
+		size = DefaultSize
+	}
+	const (
+		maxRead = 1 << 30
+		maxOp   = 1 << 16
+	)
+	return []rule{
+		{c.ReadSize >= 1 && c.ReadSize <= maxRead, "READ_SIZE", c.ReadSize.String(), "a read has 1 byte to 1GiB"},
+		{c.ReadsPerOp >= 1 && c.ReadsPerOp <= maxOp, "READS_PER_OP", strconv.Itoa(c.ReadsPerOp), fmt.Sprintf("an op has 1 to %d reads", maxOp)},
+		{c.File != "" || size%blockSize == 0, "SIZE", size.String(), fmt.Sprintf("the size of a data file is a multiple of %s", Size(blockSize))},
+		{size == 0 || c.ReadSize < size, "READ_SIZE", c.ReadSize.String(), fmt.Sprintf("a read is smaller than the file, which has %s (%sSIZE)", size, EnvPrefix)},
+		{c.Warmup >= 0 && c.Warmup <= time.Hour, "WARMUP", c.Warmup.String(), "a duration from 0s to 1h"},
+		{c.SetupTimeout > 0, "SETUP_TIMEOUT", c.SetupTimeout.String(), "a duration above zero, such as 10m"},
+	}
+}
+
+// unknown returns an error for every variable that is none of ours.
+func unknown(vars map[string]string) (errs []error) {
+	var known []string
+	for _, f := range fields() {
+		known = append(known, f.name)
+	}
+	for _, name := range slices.Sorted(maps.Keys(vars)) {
+		if !slices.Contains(known, name) {
+			errs = append(errs, fmt.Errorf("%s=%q: there is no such variable; there are %s", name, vars[name], strings.Join(known, ", ")))
+		}
+	}
+	return errs
+}
+
+// rename puts the names and values of variables into the parser's errors, which name fields.
+func rename(err error, vars map[string]string) (errs []error) {
+	var all env.AggregateError
+	if !errors.As(err, &all) {
+		return []error{err}
+	}
+	for _, err := range all.Errors {
+		var parse env.ParseError
+		if !errors.As(err, &parse) {
+			errs = append(errs, err)
+			continue
+		}
+		for _, f := range fields() {
+			if f.field.Name == parse.Name {
+				name := strings.TrimPrefix(f.name, EnvPrefix)
+				errs = append(errs, badValue(name, vars[f.name], parse.Err))
+			}
+		}
+	}
+	return errs
+}
+
+func badValue(name, value string, err error) error {
+	return fmt.Errorf("%s%s=%q: %w", EnvPrefix, name, value, err)
+}
+
+type configField struct {
+	name  string // of the variable
+	field reflect.StructField
+	index int
+}
+
+func fields() (fs []configField) {
+	t := reflect.TypeFor[Config]()
+	for i := range t.NumField() {
+		f := t.Field(i)
+		fs = append(fs, configField{EnvPrefix + f.Tag.Get("env"), f, i})
+	}
+	return fs
+}
+
+// Variables returns the documentation of all variables as a Markdown table.
+func Variables() string {
+	var b strings.Builder
+	b.WriteString("| variable | default | meaning |\n|---|---|---|\n")
+	for _, f := range fields() {
+		def := f.field.Tag.Get("envDefault")
+		switch f.field.Name {
+		case "Size":
+			def = DefaultSize.String()
+		case "File":
+			def = "none"
+		}
+		fmt.Fprintf(&b, "| `%s` | `%s` | %s |\n", f.name, def, f.field.Tag.Get("doc"))
+	}
+	return b.String()
+}
+
+// settings are the configuration lines that say how a run was set; variables that show in row names are left out.
+func (c *Config) settings() (lines [][2]string) {
+	v := reflect.ValueOf(*c)
+	for _, f := range fields() {
+		if f.field.Tag.Get("show") == "-" || f.field.Name == "File" {
+			continue
+		}
+		key := strings.ReplaceAll(strings.ToLower(strings.TrimPrefix(f.name, EnvPrefix)), "_", "-")
+		lines = append(lines, [2]string{key, text(v.Field(f.index).Interface())})
+	}
+	return lines
+}
+
+func text(v any) string {
+	if m, ok := v.(encoding.TextMarshaler); ok {
+		if b, err := m.MarshalText(); err == nil {
+			return string(b)
+		}
+	}
+	return fmt.Sprint(v)
+}
+
+// DefaultFile is where the data file of a size and seed lies when READBENCH_FILE is not set: in the user's cache directory.
+func DefaultFile(size Size, seed uint64) (string, error) {
+	dir, err := os.UserCacheDir()
+	if err != nil {
+		return "", fmt.Errorf("no directory for the data file: %w; set %sFILE", err, EnvPrefix)
+	}
+	return filepath.Join(dir, "readbench", fmt.Sprintf("data-%s-seed%d.bin", size, seed)), nil
+}

@@ -1,0 +1,46 @@
+package readbench
+
+import (
+	"errors"
+	"fmt"
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// openDirect opens f with O_DIRECT and finds out the alignment, in bytes, that its reads need.
+func openDirect(f *File) (*os.File, int, error) {
+	fd, err := f.Open(unix.O_DIRECT)
+	if errors.Is(err, unix.EINVAL) {
+		return nil, 0, Unsupported("pread-direct: open %s with O_DIRECT: %w: its file system has no direct reads (tmpfs has none); use one on a disk", f.Path(), err)
+	}
+	if err != nil {
+		return nil, 0, fmt.Errorf("pread-direct: %w", err)
+	}
+	flags, err := unix.FcntlInt(fd.Fd(), unix.F_GETFL, 0)
+	if err == nil && flags&unix.O_DIRECT == 0 {
+		err = Unsupported("pread-direct: the kernel dropped O_DIRECT from %s: its reads would go through the page cache", f.Path())
+	}
+	if err != nil {
+		return nil, 0, errors.Join(err, fd.Close())
+	}
+	align, err := directAlignment(fd, f.PageSize())
+	if err != nil {
+		return nil, 0, errors.Join(err, fd.Close())
+	}
+	return fd, align, nil
+}
+
+// directAlignment asks statx (STATX_DIOALIGN, Linux 6.1). Where the kernel does not say, whole pages are the multiple that every file
+// system takes. Buffers are page-aligned, which is more than any known device wants.
+func directAlignment(fd *os.File, page int) (int, error) {
+	var st unix.Statx_t
+	err := unix.Statx(int(fd.Fd()), "", unix.AT_EMPTY_PATH, unix.STATX_DIOALIGN, &st)
+	if err != nil || st.Mask&unix.STATX_DIOALIGN == 0 {
+		return page, nil
+	}
+	if st.Dio_offset_align == 0 {
+		return 0, Unsupported("pread-direct: %s cannot be read directly, says statx (encrypted, compressed or in-line data?)", fd.Name())
+	}
+	return int(max(st.Dio_offset_align, st.Dio_mem_align)), nil
+}

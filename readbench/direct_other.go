@@ -1,0 +1,12 @@
+//go:build !linux && !darwin
+
+package readbench
+
+import (
+	"os"
+	"runtime"
+)
+
+func openDirect(f *File) (*os.File, int, error) {
+	return nil, 0, Unsupported("pread-direct: direct reads are unsupported on %s", runtime.GOOS)
+}

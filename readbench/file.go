@@ -1,0 +1,173 @@
+package readbench
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+
+	"github.com/readbench/suite/internal/datafile"
+	"github.com/readbench/suite/internal/notice"
+)
+
+const blockSize = datafile.BlockSize
+
+// A File is what benchmarks read: a data file of known content, or any other regular file or block device. It is safe for concurrent use.
+type File struct {
+	path    string
+	size    int64
+	page    int
+	control *os.File          // for residency and eviction only; strategies open their own
+	content *datafile.Content // nil if the content is not known
+}
+
+// OpenFile opens the file that c names. If it names none, the data file in the user's cache directory is opened, and made first if it is missing.
+// A file that cannot be benchmarked (missing, too small, sparse, of another seed, damaged) is refused with the command that makes a right one.
+func OpenFile(ctx context.Context, c *Config) (*File, error) {
+	path := c.File
+	if path == "" {
+		size := c.Size
+		if size == 0 {
+			size = DefaultSize
+		}
+		var err error
+		if path, err = DefaultFile(size, c.Seed); err != nil {
+			return nil, err
+		}
+		if err := makeDefault(ctx, path, size, c.Seed); err != nil {
+			return nil, err
+		}
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("%w; %s", err, remedy(c, path))
+	}
+	file := &File{path: path, page: os.Getpagesize(), control: f}
+	if err := file.inspect(c); err != nil {
+		return nil, errors.Join(fmt.Errorf("%s: %w; %s", path, err, remedy(c, path)), f.Close())
+	}
+	return file, nil
+}
+
+func makeDefault(ctx context.Context, path string, size Size, seed uint64) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return fmt.Errorf("making a directory for the data file: %w; set %sFILE", err, EnvPrefix)
+	}
+	stop := notice.Slow("making the data file %s, %s", path, size)
+	defer stop()
+	_, err := datafile.Create(ctx, datafile.Spec{Path: path, Size: int64(size), Seed: seed})
+	return err
+}
+
+// remedy is the command that makes a right file.
+func remedy(c *Config, path string) string {
+	size := c.Size
+	if size == 0 {
+		size = DefaultSize
+	}
+	return fmt.Sprintf("make a data file with: go run github.com/readbench/suite/tools/mkfile -force -size %s -seed %d %s", size, c.Seed, path)
+}
+
+// inspect finds out size and content of the file, and whether it can be used.
+func (f *File) inspect(c *Config) error {
+	st, err := f.control.Stat()
+	if err != nil {
+		return err
+	}
+	device := st.Mode()&os.ModeDevice != 0 && st.Mode()&os.ModeCharDevice == 0
+	if !st.Mode().IsRegular() && !device {
+		return fmt.Errorf("it is neither a regular file nor a block device")
+	}
+	whole, err := f.control.Seek(0, io.SeekEnd) // tells the size of devices, too
+	if err != nil {
+		return fmt.Errorf("its size: %w", err)
+	}
+	f.size = whole
+	if c.Size != 0 {
+		f.size = int64(c.Size)
+	}
+	switch {
+	case whole < f.size:
+		return fmt.Errorf("it has %d bytes, %sSIZE asks for %d", whole, EnvPrefix, f.size)
+	case f.size <= int64(c.ReadSize):
+		return fmt.Errorf("it has %d bytes, too few for reads of %s (%sREAD_SIZE)", f.size, c.ReadSize, EnvPrefix)
+	case device:
+	case allocated(st) >= 0 && allocated(st) < whole:
+		return fmt.Errorf("it is sparse (%d of %d bytes are allocated): holes are not read from the device", allocated(st), whole)
+	}
+	return f.identify(c, whole)
+}
+
+// identify looks whether this is a data file, and if so, whether it is the right one and undamaged as far as a sample tells.
+func (f *File) identify(c *Config, whole int64) error {
+	block := make([]byte, blockSize)
+	if whole < blockSize {
+		return nil
+	}
+	if _, err := f.control.ReadAt(block, 0); err != nil {
+		return err
+	}
+	content, ok := datafile.Identify(block)
+	if !ok {
+		return nil
+	}
+	if content.Seed() != c.Seed {
+		return fmt.Errorf("it is a data file of seed %d, %sSEED is %d", content.Seed(), EnvPrefix, c.Seed)
+	}
+	if whole%blockSize != 0 {
+		return fmt.Errorf("it is a data file, but truncated: %d bytes are no multiple of %d", whole, blockSize)
+	}
+	const sample = 64
+	blocks := whole / blockSize
+	rng := rand.New(rand.NewPCG(c.Seed, uint64(blocks)))
+	for i := range sample {
+		at := (blocks - 1) * blockSize // the last one first
+		if i > 0 {
+			at = rng.Int64N(blocks) * blockSize
+		}
+		if _, err := f.control.ReadAt(block, at); err != nil {
+			return err
+		}
+		if err := content.Explain(block, at); err != nil {
+			return fmt.Errorf("it is a data file, but damaged: %w", err)
+		}
+	}
+	f.content = &content
+	return nil
+}
+
+// Path is the file's path.
+func (f *File) Path() string { return f.path }
+
+// Size is how many bytes, from the start, are benchmarked.
+func (f *File) Size() int64 { return f.size }
+
+// PageSize is the system's page size in bytes, to which strategies round hints.
+func (f *File) PageSize() int { return f.page }
+
+// Checked reports whether the content is known, so that reads are checked against it.
+func (f *File) Checked() bool { return f.content != nil }
+
+// Open opens the file for reading, with further flags of open(2). Each call gives a descriptor with advice and read-ahead state
+// of its own, which the caller closes.
+func (f *File) Open(flags int) (*os.File, error) { return os.OpenFile(f.path, os.O_RDONLY|flags, 0) }
+
+// Check returns an error that says what is wrong with p, which was read as r, or nil. It checks every byte, if the content is known.
+func (f *File) Check(p []byte, r Range) error {
+	if len(p) != r.N {
+		return fmt.Errorf("%s: a read of %d bytes at %d gave %d", f.path, r.N, r.Off, len(p))
+	}
+	if f.content == nil {
+		return nil
+	}
+	if err := f.content.Explain(p, r.Off); err != nil {
+		return fmt.Errorf("%s: a read of %d bytes at %d gave wrong content: %w", f.path, r.N, r.Off, err)
+	}
+	return nil
+}
+
+// Close closes the file.
+func (f *File) Close() error { return f.control.Close() }

@@ -1,0 +1,66 @@
+package readbench
+
+import (
+	"context"
+	"fmt"
+	"math/bits"
+	"math/rand/v2"
+
+	"github.com/readbench/suite/internal/notice"
+	"github.com/readbench/suite/internal/pagecache"
+)
+
+// hotCase: every page of the file is in the page cache and, if the strategy maps the file, in the page tables. Slots are drawn with
+// replacement.
+type hotCase struct{}
+
+// hotDeviceShare is the largest share of the bytes read that the device may have delivered in a hot row.
+const hotDeviceShare = 0.01
+
+type hotState struct{ run *running }
+
+func (hotCase) enter(_ context.Context, r *running) (caseState, error) { return &hotState{r}, nil }
+
+func (s *hotState) drawer(w *Worker) drawer { return &uniform{uint64(s.run.slots), w.Rand} }
+
+func (s *hotState) prepare(ctx context.Context) error {
+	if err := s.restore(ctx); err != nil {
+		return err
+	}
+	if m, ok := s.run.opened.(Mapper); ok {
+		return m.Populate()
+	}
+	return nil
+}
+
+func (s *hotState) restore(ctx context.Context) error {
+	f := s.run.suite.file
+	defer notice.Slow("warming %s", f.path)()
+	return pagecache.Warm(ctx, f.control, f.size, nil)
+}
+
+func (s *hotState) judge(res *result) error {
+	if res.direct {
+		return judgeDirect(res)
+	}
+	if float64(res.counters.DeviceBytes) > hotDeviceShare*float64(res.bytes()) {
+		return fmt.Errorf("the device delivered %d bytes in a hot row of %d: pages were reclaimed while it ran; is there memory for a file of %d bytes?",
+			res.counters.DeviceBytes, res.bytes(), s.run.suite.file.size)
+	}
+	return nil
+}
+
+// uniform draws with replacement. The high word of a random number times n is uniform over 0…n−1 (Lemire, "Fast random
+// integer generation in an interval", ACM TOMACS 2019; its bias of n/2^64 is left).
+type uniform struct {
+	n   uint64
+	rng *rand.PCG
+}
+
+func (u *uniform) draw(slots []int64) error {
+	for i := range slots {
+		hi, _ := bits.Mul64(u.rng.Uint64(), u.n)
+		slots[i] = int64(hi)
+	}
+	return nil
+}

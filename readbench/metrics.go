@@ -1,0 +1,152 @@
+package readbench
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/HdrHistogram/hdrhistogram-go"
+
+	"github.com/readbench/suite/internal/evidence"
+	"github.com/readbench/suite/internal/pagecache"
+)
+
+// result is what one call of a row showed.
+type result struct {
+	row           *Row
+	direct        bool
+	n             int // ops
+	elapsed       time.Duration
+	counters      evidence.Counters
+	counts        Counts
+	before, after pagecache.Residency
+	epochShare    float64       // cold: largest resident share at the end of an epoch
+	waited        time.Duration // by all workers, for each other, with the timer running
+	latency       *hdrhistogram.Histogram
+}
+
+func (res *result) bytes() int64 { return int64(res.n) * res.row.BytesPerOp }
+
+// add merges a worker's latencies.
+func (res *result) add(h *hdrhistogram.Histogram) {
+	if h == nil {
+		return
+	}
+	if res.latency == nil {
+		res.latency = hdrhistogram.New(h.LowestTrackableValue(), h.HighestTrackableValue(), int(h.SignificantFigures()))
+	}
+	res.latency.Merge(h)
+}
+
+// slackPerInterval is how many read system calls the process may make for each interval of the meter: reading the counters themselves.
+const slackPerInterval = 32
+
+// judgeSyscalls compares the read system calls that the strategy says it made with those that the kernel counted.
+func (res *result) judgeSyscalls(intervals int) error {
+	if res.row.BytesPerOp == 0 || res.counts.Calls == nil {
+		return nil
+	}
+	said, counted := res.counts.ReadSyscalls, res.counters.ReadSyscalls
+	if slack := uint64(slackPerInterval * intervals); counted > said+slack || counted < said {
+		return fmt.Errorf("%s says that it made %d read system calls, the kernel counted %d for this process: it reads by another way than it says",
+			res.row.Strategy.Name(), said, counted)
+	}
+	return nil
+}
+
+// A metric is one number of a result.
+type metric struct {
+	unit   string
+	better string // "higher", "lower" or "" for neither
+	doc    string
+	all    bool // only with READBENCH_METRICS=all
+	value  func(*result) (v float64, ok bool)
+}
+
+func perOp(f func(*result) float64) func(*result) (float64, bool) {
+	return func(res *result) (float64, bool) { return f(res) / float64(res.n), true }
+}
+
+func percentile(q float64) func(*result) (float64, bool) {
+	return func(res *result) (float64, bool) {
+		if res.latency == nil || res.latency.TotalCount() == 0 {
+			return 0, false
+		}
+		return float64(res.latency.ValueAtPercentile(q)), true
+	}
+}
+
+// metrics is every metric but ns/op and MB/s, which the testing package reports, and KIND/op, which the strategies name.
+var metrics = []metric{
+	{"ops/ms", "higher", "ops per millisecond over all threads: JMH's unit", false,
+		func(res *result) (float64, bool) { return float64(res.n) / res.elapsed.Seconds() / 1e3, true }},
+	{"dev-B/op", "lower", "bytes that this process made a device deliver (`read_bytes` of /proc/self/io)", false,
+		perOp(func(res *result) float64 { return float64(res.counters.DeviceBytes) })},
+	{"majflt/op", "lower", "page faults that waited for a device", false,
+		perOp(func(res *result) float64 { return float64(res.counters.MajorFaults) })},
+	{"p50-ns/op", "lower", "median latency of one op as its thread sees it", true, percentile(50)},
+	{"p99-ns/op", "lower", "99th percentile of the latency of one op", true, percentile(99)},
+	{"p999-ns/op", "lower", "99.9th percentile of the latency of one op", true, percentile(99.9)},
+	{"cpu-ns/op", "lower", "user and system time of all threads", true,
+		perOp(func(res *result) float64 { return float64(res.counters.CPU) })},
+	{"ctxsw/op", "lower", "context switches, voluntary and not", true,
+		perOp(func(res *result) float64 { return float64(res.counters.Switches) })},
+	{"minflt/op", "lower", "page faults that did not wait for a device", true,
+		perOp(func(res *result) float64 { return float64(res.counters.MinorFaults) })},
+	{"short/op", "lower", "calls that delivered fewer bytes than asked for, and were continued", true,
+		perOp(func(res *result) float64 { return float64(res.counts.Short) })},
+	{"retried/op", "lower", "calls repeated after EINTR or EAGAIN", true,
+		perOp(func(res *result) float64 { return float64(res.counts.Retried) })},
+	{"qd", "", "mean number of requests in flight at the device, whoever sent them", true,
+		func(res *result) (float64, bool) {
+			return res.counters.Disk.Weighted.Seconds() / res.elapsed.Seconds(), res.elapsed > 0
+		}},
+	{"resident-before-%", "", "share of the file in the page cache before the call", true,
+		func(res *result) (float64, bool) { return 100 * res.before.Share(), true }},
+	{"resident-after-%", "", "share of the file in the page cache after the call", true,
+		func(res *result) (float64, bool) { return 100 * res.after.Share(), true }},
+	{"epoch-resident-%", "lower", "cold: the largest share of the file that was in the page cache at the end of an epoch, when it was evicted again", true,
+		func(res *result) (float64, bool) { return 100 * res.epochShare, res.epochShare > 0 }},
+	{"barrier-%", "lower", "share of the threads' measured time that they waited for each other at the end of an epoch", true,
+		func(res *result) (float64, bool) {
+			return 100 * max(0, res.waited.Seconds()) / (res.elapsed.Seconds() * float64(res.row.Threads)), true
+		}},
+}
+
+// report puts the metrics into b's result line.
+func (res *result) report(b *testing.B, set Metrics) {
+	for _, m := range metrics {
+		if m.all && set != MetricsAll {
+			continue
+		}
+		if v, ok := m.value(res); ok {
+			b.ReportMetric(v, m.unit)
+		}
+	}
+	for kind, n := range res.counts.Calls {
+		b.ReportMetric(float64(n)/float64(res.n), kind+"/op")
+	}
+}
+
+// unitLines are the "Unit" lines of the benchmark format that say in which direction each metric is better.
+func unitLines() (lines []string) {
+	for _, m := range metrics {
+		if m.better != "" {
+			lines = append(lines, fmt.Sprintf("Unit %s better=%s", m.unit, m.better))
+		}
+	}
+	return lines
+}
+
+// kindLines are the "Unit" lines for kinds of calls that are not in known.
+func kindLines(c Counts, known map[string]bool) (lines []string) {
+	for kind := range c.Calls {
+		if !known[kind] {
+			known[kind] = true
+			lines = append(lines, fmt.Sprintf("Unit %s/op better=lower", kind))
+		}
+	}
+	slices.Sort(lines)
+	return lines
+}

@@ -1,0 +1,133 @@
+package readbench
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/readbench/suite/internal/notice"
+)
+
+// A Row is one line of a result: a strategy in a case with a number of threads, and what one op does.
+type Row struct {
+	Strategy Strategy
+	Case     string   // one of READBENCH_CASES
+	Threads  int      // workers
+	Labels   []string // further key=value parts of the row's name, between case and threads
+
+	Batch      int   // ranges that one op reads at the most
+	MaxRange   int   // bytes of the largest range
+	BytesPerOp int64 // bytes that one op reads; 0 for an op that reads nothing, whose evidence is not judged
+	// Op makes a worker's op. It is called once a row, outside the timer, on the worker's goroutine. The op runs many times, must not
+	// allocate, and returns the errors of Draw and Read.
+	Op func(w *Worker) (func() error, error)
+}
+
+// A Labeler is a Strategy with key=value parts of its own in the names of its rows, such as policy=always.
+type Labeler interface {
+	Labels() []string
+}
+
+// trap is a value that parsers of benchmark names take for the number of processors.
+var trap = regexp.MustCompile(`-[0-9]+$`)
+
+// name is the row's name below its Benchmark function.
+func (r *Row) name() (string, error) {
+	labels := append([]string{"case=" + r.Case}, r.Labels...)
+	if l, ok := r.Strategy.(Labeler); ok {
+		labels = append(labels, l.Labels()...)
+	}
+	labels = append(labels, fmt.Sprintf("threads=%d", r.Threads))
+	for _, label := range labels {
+		key, value, ok := strings.Cut(label, "=")
+		if !ok || key == "" || value == "" || strings.ContainsAny(label, "/ \t\n") || trap.MatchString(label) {
+			return "", fmt.Errorf("a label has the form key=value, without '/', white space or a '-NUMBER' at the end, this is %q", label)
+		}
+	}
+	return strings.Join(labels, "/"), checkName(r.Strategy.Name())
+}
+
+// Run measures a row as a sub-benchmark of b. It skips what cannot run here, with the cause, and fails the row if a read went wrong or
+// what was measured contradicts the row's name.
+func (s *Suite) Run(b *testing.B, row Row) {
+	name, err := row.name()
+	if err != nil {
+		b.Fatal(err)
+	}
+	var r *running // opened by the first call; the testing package makes several
+	b.Run(name, func(b *testing.B) {
+		first := r == nil
+		if first {
+			if r, err = s.open(row); err != nil {
+				// Later calls must not skip: the testing package would print a result.
+				if errors.Is(err, ErrUnsupported) {
+					skip(b, err)
+				}
+				b.Fatal(err)
+			}
+		}
+		if err := r.call(b); err != nil {
+			b.Fatal(err)
+		}
+		notice.Hold() // from here on, half a result line may be on the output
+	})
+	notice.Release()
+	if r != nil {
+		if err := r.close(); err != nil {
+			b.Error(err)
+		}
+	}
+}
+
+// skip skips the row. The testing package shows the cause only with -v.
+func skip(b *testing.B, cause error) {
+	if !testing.Verbose() {
+		notice.Printf("skip %s: %v", b.Name(), cause)
+	}
+	b.Skip(cause)
+}
+
+// open sets a row up: everything that happens once.
+func (s *Suite) open(row Row) (r *running, err error) {
+	ctx, cancel := s.setupContext()
+	defer cancel()
+	r = &running{suite: s, row: row, grain: row.Batch}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, r.close())
+			r = nil
+		}
+	}()
+	if err := r.openStrategy(ctx); err != nil {
+		return r, err
+	}
+	for id := range row.Threads {
+		w := newWorker(r, id)
+		r.workers = append(r.workers, w)
+		if err := w.do(w.open); err != nil {
+			return r, err
+		}
+	}
+	if err := s.declareUnits(r.counts()); err != nil {
+		return r, err
+	}
+	if err := r.state.prepare(ctx); err != nil {
+		return r, deadline(ctx, err)
+	}
+	return r, r.warmUp(ctx)
+}
+
+func (s *Suite) setupContext() (context.Context, context.CancelFunc) {
+	return context.WithTimeout(context.Background(), s.config.SetupTimeout)
+}
+
+// deadline adds the remedy to an error that came because set-up took too long.
+func deadline(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return fmt.Errorf("%w; set-up may take longer with a larger %sSETUP_TIMEOUT", err, EnvPrefix)
+	}
+	return err
+}

@@ -1,0 +1,142 @@
+package readbench
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// A Range is n bytes at an offset of a file.
+type Range struct {
+	Off int64 // byte offset, at least 0
+	N   int   // bytes, at least 1; Off+N is at most the file's size
+}
+
+// A Strategy is one way of getting bytes from a file into a caller's hands: mmap, pread, O_DIRECT, a ring.
+// It holds no state of a run; Open makes that. It is opened once per row, so several times in a process.
+type Strategy interface {
+	// Name is the strategy's short name, for instance "pread-direct". It must not contain '/' or white space.
+	Name() string
+	// Open prepares reading f, outside the timer. The caller closes what it returns. An error that wraps
+	// ErrUnsupported (see Unsupported) skips the row with that cause; any other error fails it.
+	Open(f *File, s Setup) (Opened, error)
+}
+
+// Setup tells a strategy what it will be asked for.
+type Setup struct {
+	Config   *Config
+	Threads  int // workers, each with a reader of its own
+	Batch    int // ranges of one op at the most
+	MaxRange int // bytes of one range at the most
+}
+
+// Opened is a strategy at work on one file. Its methods are safe for concurrent use.
+//
+// It may also implement Mapper (it maps the file) or Direct (its reads bypass the page cache).
+type Opened interface {
+	// Reader makes the reader of one worker (0 ≤ worker < Setup.Threads). It is called once per row, outside the timer, on the
+	// goroutine that will use the reader as long as the row lasts and does nothing else: so it may lock that goroutine to its
+	// thread. If the reader is an io.Closer, it is closed on the same goroutine, before Close. Errors are treated as those of Strategy.Open.
+	Reader(worker int) (Reader, error)
+	// Close releases everything. No reader is in use any more.
+	Close() error
+}
+
+// A Reader is the measured path of one worker. It is used by one goroutine and must not allocate.
+//
+// It may also implement Prefetcher, BatchReader and Counter; each is looked up once, before the timer starts.
+type Reader interface {
+	// Read returns the bytes of r. The slice is the reader's own (a buffer, or the mapping itself) and is valid until the
+	// reader's next call; the caller does not write to it. Any range inside the file is allowed, aligned or not. If not all bytes
+	// can be had, that is an error.
+	Read(r Range) ([]byte, error)
+}
+
+// A Prefetcher asks the kernel to start reading a batch of ranges before any of them is read. The runner calls it once for
+// each batch. A hint that fails is an error: it fails the row. rs is the caller's and must not be kept.
+type Prefetcher interface {
+	Prefetch(rs []Range) error
+}
+
+// A BatchReader reads a batch of ranges in one go. It calls each exactly once for every index of rs, in any order, on the
+// calling goroutine; p is valid until each returns. An error of each ends the batch and is returned. Before it
+// returns, no read of the batch is under way any more. rs is the caller's and must not be kept. The runner prefers it to Read.
+type BatchReader interface {
+	ReadBatch(rs []Range, each func(i int, p []byte) error) error
+}
+
+// A Counter tells what a reader did since it was made. It is called on the reader's goroutine, outside the timer.
+type Counter interface {
+	Counts() Counts
+}
+
+// A Mapper is an Opened that holds pages of the file in page tables, which keeps them from being evicted.
+type Mapper interface {
+	// Populate enters every page of the file into the page tables. The file is resident when it is called.
+	Populate() error
+	// Drop removes every page from the page tables; the next access faults. The mapping stays valid.
+	Drop() error
+}
+
+// Direct is an Opened whose reads bypass the page cache: they go to the device in every case, which the runner verifies.
+type Direct interface {
+	// Alignment is the multiple, in bytes and a power of two, at which a range starts and ends without the strategy
+	// having to read more than was asked for. Random reads start at such a multiple.
+	Alignment() int
+}
+
+// Counts is what a reader did: calls by kind, and what went wrong on the way. Only the calls of Read, Prefetch and ReadBatch count, not
+// those of opening and closing.
+type Counts struct {
+	// Calls are the successful calls by kind; each kind that the reader can make has an entry, and is reported as KIND/op.
+	Calls map[string]uint64
+	// ReadSyscalls is how many read system calls (read, pread, preadv, …; not io_uring) were made, successful or not. The
+	// runner compares it with the kernel's own count for the process.
+	ReadSyscalls uint64
+	Short        uint64 // calls that delivered fewer bytes than asked for, and were continued
+	Retried      uint64 // calls repeated after EINTR or EAGAIN
+}
+
+// add adds d to c.
+func (c *Counts) add(d Counts) {
+	if c.Calls == nil {
+		c.Calls = map[string]uint64{}
+	}
+	for kind, n := range d.Calls {
+		c.Calls[kind] += n
+	}
+	c.ReadSyscalls += d.ReadSyscalls
+	c.Short += d.Short
+	c.Retried += d.Retried
+}
+
+// since returns what c counts beyond an earlier d.
+func (c Counts) since(d Counts) Counts {
+	calls := make(map[string]uint64, len(c.Calls))
+	for kind, n := range c.Calls {
+		calls[kind] = n - d.Calls[kind]
+	}
+	return Counts{calls, c.ReadSyscalls - d.ReadSyscalls, c.Short - d.Short, c.Retried - d.Retried}
+}
+
+// ErrUnsupported is wrapped by errors that say: this cannot run here. The row is skipped with the cause.
+var ErrUnsupported = errors.New("unsupported here")
+
+// Unsupported returns an error that wraps ErrUnsupported. Its text names what was attempted, the cause and the remedy; %w in
+// the format wraps a cause too.
+func Unsupported(format string, args ...any) error {
+	return &unsupportedError{fmt.Errorf(format, args...)}
+}
+
+type unsupportedError struct{ cause error }
+
+func (e *unsupportedError) Error() string   { return e.cause.Error() }
+func (e *unsupportedError) Unwrap() []error { return []error{ErrUnsupported, e.cause} }
+
+// checkName reports what is wrong with a strategy's name.
+func checkName(name string) error {
+	if name == "" || strings.ContainsAny(name, "/ \t\n") {
+		return fmt.Errorf("a strategy's name is not empty and has no '/' or white space, this is %q", name)
+	}
+	return nil
+}

@@ -1,0 +1,150 @@
+package readbench
+
+import (
+	"bufio"
+	"context"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/readbench/suite/internal/evidence"
+	"github.com/readbench/suite/internal/hostinfo"
+)
+
+// A Suite is a configuration and the file to read: what all rows of a process share. Its rows run one after the other.
+type Suite struct {
+	config *Config
+	file   *File
+	host   hostinfo.Info
+	out    io.Writer       // where configuration and unit lines go: standard output
+	kinds  map[string]bool // kinds of calls whose unit lines were printed
+}
+
+// Config is the configuration.
+func (s *Suite) Config() *Config { return s.config }
+
+// File is the file to read.
+func (s *Suite) File() *File { return s.file }
+
+// NewSuite opens the file that c names, making it if it is the default one and missing, and prints the configuration and
+// unit lines of the benchmark format to out. The caller closes the suite's File.
+func NewSuite(ctx context.Context, c *Config, out io.Writer) (*Suite, error) {
+	f, err := OpenFile(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	s := &Suite{config: c, file: f, host: hostinfo.Of(f.control, "/proc", "/sys"), out: out, kinds: map[string]bool{}}
+	w := bufio.NewWriter(out)
+	for _, line := range s.configLines() {
+		fmt.Fprintf(w, "%s: %s\n", line[0], line[1])
+	}
+	for _, line := range unitLines() {
+		fmt.Fprintln(w, line)
+	}
+	return s, w.Flush()
+}
+
+// configLines are what decides the results and stays the same from run to run.
+func (s *Suite) configLines() (lines [][2]string) {
+	for _, fact := range s.host.Facts {
+		lines = append(lines, [2]string{fact.Key, fact.Value})
+	}
+	check := "on"
+	if !s.file.Checked() {
+		check = "off (not a data file of readbench)"
+	}
+	lines = append(lines,
+		[2]string{"file", s.file.path},
+		[2]string{"file-size", Size(s.file.size).String()},
+		[2]string{"content-check", check})
+	return append(lines, s.config.settings()...)
+}
+
+// declareUnits prints the unit lines of kinds of calls that were not seen before. The output stands at the start of a line.
+func (s *Suite) declareUnits(c Counts) error {
+	for _, line := range kindLines(c, s.kinds) {
+		if _, err := fmt.Fprintln(s.out, line); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// source is where the evidence comes from.
+func (s *Suite) source() evidence.Source {
+	src := evidence.Source{Proc: "/proc"}
+	if s.config.Metrics == MetricsAll {
+		src.Device = s.host.Device
+	}
+	return src
+}
+
+var shared = sync.OnceValues(func() (*Suite, error) {
+	c, err := Load(os.Environ())
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := (&Suite{config: c}).setupContext()
+	defer cancel()
+	s, err := NewSuite(ctx, c, os.Stdout)
+	if err != nil {
+		return nil, deadline(ctx, err)
+	}
+	return s, nil
+})
+
+// Start returns the suite that READBENCH_* variables describe, made on the first call in a process. It fails b if it cannot be made.
+// b is a Benchmark function's own: nothing of its result may be on the output yet.
+func Start(b *testing.B) *Suite {
+	b.Helper()
+	s, err := shared()
+	if err != nil {
+		b.Fatal(err)
+	}
+	return s
+}
+
+// Main is a TestMain's body. If benchmarks are about to run, it stops on a wrong configuration before anything does, with exit code
+// 2. direct are the names of Benchmark functions that read directly: if one of them is to run, READBENCH_READ_SIZE
+// must suit the file's alignment.
+func Main(m *testing.M, direct ...string) {
+	flag.Parse()
+	if pattern := flag.Lookup("test.bench").Value.String(); pattern != "" {
+		if err := checkEarly(pattern, direct); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(2)
+		}
+	}
+	os.Exit(m.Run())
+}
+
+func checkEarly(pattern string, direct []string) error {
+	c, err := Load(os.Environ())
+	if err != nil {
+		return err
+	}
+	top, _, _ := strings.Cut(pattern, "/")
+	selected, err := regexp.Compile(top)
+	if err != nil {
+		return nil // the testing package says it better
+	}
+	for _, name := range direct {
+		if selected.MatchString(name) {
+			s, err := shared()
+			if err != nil {
+				return err
+			}
+			_, align, err := openDirect(s.file)
+			if err != nil {
+				return nil // the row will say why it cannot run
+			}
+			return checkDirectSize(c, s.file, align)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,215 @@
+package readbench
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"runtime"
+	"runtime/debug"
+	"time"
+
+	"github.com/HdrHistogram/hdrhistogram-go"
+	"golang.org/x/sys/cpu"
+)
+
+// A Worker is one thread of a row. Its methods are for the goroutine that runs its ops, and no other.
+type Worker struct {
+	_ cpu.CacheLinePad
+	// ID is the worker's number, 0 ≤ ID < Threads.
+	ID int
+	// Rand is a generator of the worker's own, seeded from READBENCH_SEED and ID.
+	Rand *rand.PCG
+
+	run       *running
+	draw      drawer
+	reader    Reader
+	prefetch  Prefetcher  // nil if the reader does not prefetch
+	batch     BatchReader // nil if the reader reads one by one
+	check     checker
+	slotSize  int64
+	startMask int64 // start of a read in its slot, 0…startMask
+	op        func() error
+	ranges    []Range // of the batch under way
+	seen      []bool  // which of them a BatchReader has delivered
+	each      func(i int, p []byte) error
+
+	paused  time.Duration // spent at the barrier
+	latency *hdrhistogram.Histogram
+
+	tasks chan func()
+	_     cpu.CacheLinePad
+}
+
+// newWorker starts the worker's goroutine, which runs tasks until close.
+func newWorker(r *running, id int) *Worker {
+	w := &Worker{ID: id, run: r, Rand: rand.NewPCG(r.suite.config.Seed, uint64(id)), check: r.checker(), tasks: make(chan func())}
+	w.each = w.deliver
+	go func() {
+		defer runtime.UnlockOSThread() // in case that the reader locked it
+		debug.SetPanicOnFault(true)
+		for task := range w.tasks {
+			task()
+		}
+	}()
+	return w
+}
+
+// do runs f on the worker's goroutine and waits for it. A memory fault in f becomes an error.
+func (w *Worker) do(f func() error) error {
+	done := make(chan error, 1)
+	w.tasks <- func() {
+		var err error
+		defer func() { done <- err }()
+		defer w.run.recoverFault(&err)
+		err = f()
+	}
+	return <-done
+}
+
+// open makes the reader; it runs on the worker's goroutine.
+func (w *Worker) open() (err error) {
+	if w.reader, err = w.run.opened.Reader(w.ID); err != nil {
+		return err
+	}
+	w.prefetch, _ = w.reader.(Prefetcher)
+	w.batch, _ = w.reader.(BatchReader)
+	w.draw = w.run.state.drawer(w)
+	w.slotSize = w.run.slotSize
+	if !w.run.direct() {
+		w.startMask = w.run.unit - 1
+	}
+	w.seen = make([]bool, w.run.setup().Batch)
+	if w.run.suite.config.Metrics == MetricsAll {
+		const longest, digits = int64(time.Hour), 3
+		w.latency = hdrhistogram.New(1, longest, digits)
+	}
+	w.op, err = w.run.row.Op(w)
+	return err
+}
+
+// close ends the worker.
+func (w *Worker) close() error {
+	err := w.do(func() error {
+		if c, ok := w.reader.(io.Closer); ok {
+			return c.Close()
+		}
+		return nil
+	})
+	close(w.tasks)
+	return err
+}
+
+// counts is what the reader has counted so far.
+func (w *Worker) counts() (c Counts) {
+	if counter, ok := w.reader.(Counter); ok {
+		c = counter.Counts()
+	}
+	return c
+}
+
+// ops runs ops as long as next says.
+func (w *Worker) ops(next func() bool) error {
+	op := w.op
+	for next() {
+		if err := op(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// timedOps is ops with the latency of each op recorded, without what it waited at the barrier.
+func (w *Worker) timedOps(next func() bool) error {
+	for next() {
+		start, paused := time.Now(), w.paused
+		if err := w.op(); err != nil {
+			return err
+		}
+		took := int64(time.Since(start) - (w.paused - paused))
+		if err := w.latency.RecordValue(min(took, w.latency.HighestTrackableValue())); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Draw fills slots with the next ones to read, in the order that the case prescribes. At the end of an epoch it waits for the
+// other workers, with the timer stopped. An error means that the run is over; the op returns it.
+func (w *Worker) Draw(slots []int64) error { return w.draw.draw(slots) }
+
+// Offset is where a read of a slot starts: anywhere in the slot's first page, so that a read touches as many pages as one at a
+// random offset, and no page of another slot. Direct reads start at the slot, which is aligned.
+func (w *Worker) Offset(slot int64) int64 {
+	return slot*w.slotSize + int64(w.Rand.Uint64())&w.startMask
+}
+
+// Grain is how many slots an op draws at a time, at most: all of its reads as a rule, fewer if read-ahead makes epochs
+// so short that the workers would not get equal shares. It may change between ops.
+func (w *Worker) Grain() int { return w.run.grain }
+
+// pause meets the other workers at the barrier.
+func (w *Worker) pause() error {
+	start := time.Now()
+	err := w.run.barrier.wait()
+	w.paused += time.Since(start)
+	return err
+}
+
+// Read hints the ranges, if the strategy does that, then reads and checks each. rs must not change until it returns.
+func (w *Worker) Read(rs []Range) error {
+	if w.prefetch != nil {
+		if err := w.prefetch.Prefetch(rs); err != nil {
+			return err
+		}
+	}
+	if w.batch != nil {
+		return w.readBatch(rs)
+	}
+	for _, r := range rs {
+		p, err := w.reader.Read(r)
+		if err != nil {
+			return err
+		}
+		if !w.check.ok(p, r) {
+			return w.wrong(p, r)
+		}
+	}
+	return nil
+}
+
+func (w *Worker) readBatch(rs []Range) error {
+	w.ranges = rs
+	seen := w.seen[:len(rs)]
+	clear(seen)
+	if err := w.batch.ReadBatch(rs, w.each); err != nil {
+		return err
+	}
+	for i, ok := range seen {
+		if !ok {
+			return fmt.Errorf("%s: a batch of %d reads ended without error, but read %d was never delivered", w.run.row.Strategy.Name(), len(rs), i)
+		}
+	}
+	return nil
+}
+
+// deliver takes one read of a batch.
+func (w *Worker) deliver(i int, p []byte) error {
+	if i < 0 || i >= len(w.ranges) || w.seen[i] {
+		return fmt.Errorf("%s: read %d of a batch of %d was delivered twice or was never asked for", w.run.row.Strategy.Name(), i, len(w.ranges))
+	}
+	w.seen[i] = true
+	if !w.check.ok(p, w.ranges[i]) {
+		return w.wrong(p, w.ranges[i])
+	}
+	return nil
+}
+
+// wrong says what is wrong with a read that failed its check.
+func (w *Worker) wrong(p []byte, r Range) error {
+	err := w.run.suite.file.Check(p, r)
+	if err == nil {
+		err = errors.New("the check failed, but the bytes are right now: they changed while they were read")
+	}
+	return fmt.Errorf("%s: %w", w.run.row.Strategy.Name(), err)
+}
