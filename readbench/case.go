@@ -14,20 +14,28 @@ type pageCase interface {
 
 // A caseState keeps one row in its case. The state of the pages and the order of the draws are one promise, so both are here.
 type caseState interface {
-	// drawer makes a worker's source of slots.
+	// drawer makes a worker's source of offsets.
 	drawer(w *Worker) drawer
 	// prepare is called once, after the strategy and all readers were opened.
 	prepare(ctx context.Context) error
 	// restore brings the pages into the state of the case and verifies it. It is called before each call of a row and at
 	// each end of an epoch, with no op under way and timer and counters stopped.
-	restore(ctx context.Context) error
+	restore(ctx context.Context, when moment) error
 	// judge returns an error if what was measured contradicts the name of the case.
 	judge(res *result) error
 }
 
-// A drawer fills slots with the next ones to read; it may wait at the barrier. One per worker.
+// moment is when a case's state is restored.
+type moment int
+
+const (
+	callStart moment = iota // before a call, measured or not
+	epochEnd                // in the middle of one
+)
+
+// A drawer fills offs with the offsets at which the next reads start; it may wait at the barrier. One per worker.
 type drawer interface {
-	draw(slots []int64) error
+	draw(offs []int64) error
 }
 
 // parseCase returns the case of a name in READBENCH_CASES.

@@ -17,57 +17,66 @@ type coldCase struct{}
 
 const (
 	coldResident    = 0.001 // the share of pages that may stay after evicting
-	coldEpochShare  = 0.10  // the share of the file that may be delivered in one epoch
-	coldEpochLimit  = 0.15  // the resident share at the end of an epoch above which the row fails
+	coldEpochAim    = 0.09  // the share of the file that the pilot lets an epoch deliver
+	coldEpochShare  = 0.10  // the resident share at the end of an epoch above which the next one is made shorter
+	coldEpochLimit  = 0.12  // the resident share at the end of an epoch above which the row fails
 	coldDeviceShare = 0.9   // the least share of the bytes read that the device must have delivered
-	fewestDraws     = 2     // draws per worker and epoch, below which workers would wait more than read
-	goodDraws       = 8     // draws per worker and epoch that are aimed at, by drawing fewer slots at a time
+
+	fewestDraws  = 2   // draws per worker and epoch, below which workers would wait more than read
+	goodDraws    = 8   // draws per worker and epoch that are aimed at, by drawing fewer slots at a time
+	leases       = 128 // leases per worker and epoch that are aimed at
+	longestLease = 64  // draws of one lease at the most
 )
 
-// coldState: an epoch is the stretch [base, base+limit) of a permutation of all slots, handed out in the order of next.
+// coldState: an epoch is the stretch [base, base+limit) of a permutation of all slots; next is what of it has been handed out.
 type coldState struct {
 	run   *running
-	pass  uint64 // permutations used up so far
-	perm  permute.Permutation
+	want  int64 // slots of an epoch, as the pilot said; less if an epoch showed that to be too many
+	pass  uint64
+	perm  permute.Permutation // of the present pass over the file
+	epoch int64               // its number
 	base  int64
 	limit int64
+	lease int64 // slots that a worker takes at a time, so that not every draw writes to next
 	next  atomic.Int64
-	want  int64   // slots of an epoch, as the pilot said; less if an epoch showed that to be too many
-	worst float64 // largest resident share at the end of an epoch
+	worst float64 // largest resident share at the end of an epoch of this call
 }
 
 func (coldCase) enter(_ context.Context, r *running) (caseState, error) {
 	return &coldState{run: r}, nil
 }
 
-func (s *coldState) drawer(w *Worker) drawer { return &withoutReplacement{s, w} }
+func (s *coldState) drawer(w *Worker) drawer {
+	return &withoutReplacement{geometry: s.run.geometry, s: s, w: w}
+}
 
 // prepare finds out how many slots an epoch may have, by running one op on an evicted file.
 func (s *coldState) prepare(ctx context.Context) error {
-	s.want = s.run.slots
-	if need := int64(s.run.row.Threads * s.run.row.Batch); s.run.slots < need {
-		return Unsupported("cold with %d threads: an op of each needs %d different places, %s has %d; set %sSIZE to %s or more",
-			s.run.row.Threads, need, s.run.suite.file.path, s.run.slots, EnvPrefix, Size(need*s.run.slotSize))
+	row, file := &s.run.row, s.run.suite.file
+	if need := int64(row.Threads * row.Batch); s.run.slots < need {
+		return Unsupported("cold with %d threads: one op of each needs %d different places, %s has %d; set %sSIZE to %s or more",
+			row.Threads, need, file.path, s.run.slots, EnvPrefix, Size(need*s.run.slotSize))
 	}
-	if s.run.row.BytesPerOp == 0 { // nothing is read
+	s.want = s.run.slots
+	if row.BytesPerOp == 0 {
 		return nil
 	}
-	if err := s.restore(ctx); err != nil {
+	if err := s.restore(ctx, callStart); err != nil {
 		return err
 	}
 	delivered, err := s.run.pilot()
 	if err != nil {
 		return err
 	}
-	perOp := int64(s.run.row.Batch)
 	if delivered > 0 {
-		s.want = min(s.want, int64(coldEpochShare*float64(s.run.suite.file.size)/float64(delivered)*float64(perOp)))
+		ops := coldEpochAim * float64(file.size) / float64(delivered)
+		s.want = min(s.want, int64(ops*float64(row.Batch)))
 	}
-	return s.setGrain(int64(delivered))
+	return s.setGrain(delivered)
 }
 
 // setGrain makes draws so small that each worker gets several in an epoch.
-func (s *coldState) setGrain(delivered int64) error {
+func (s *coldState) setGrain(delivered uint64) error {
 	threads, batch := int64(s.run.row.Threads), int64(s.run.row.Batch)
 	grain, fewest := batch, int64(1)
 	if !s.run.batching() {
@@ -76,30 +85,36 @@ func (s *coldState) setGrain(delivered int64) error {
 	}
 	s.run.grain = int(grain)
 	if need := grain * threads * fewest; s.want < need {
-		size := Size(float64(delivered) / float64(batch) * float64(need) / coldEpochShare)
 		const mib = 1 << 20
-		return Unsupported("cold with %d threads: one read makes the device deliver %d bytes (read-ahead), so %d reads would warm more than %.0f %% of the file; "+
-			"set %sSIZE to %s or more, or lower read_ahead_kb", threads, delivered/batch, need, 100*coldEpochShare, EnvPrefix, (size+mib)/mib*mib)
+		perRead := float64(delivered) / float64(batch)
+		size := Size(perRead * float64(need) / coldEpochAim)
+		return Unsupported("cold with %d threads: one read makes the device deliver %.0f bytes (read-ahead), so %d reads would warm more than %.0f %% of the file; "+
+			"set %sSIZE to %s or more, or lower read_ahead_kb", threads, perRead, need, 100*coldEpochAim, EnvPrefix, (size+mib)/mib*mib)
 	}
 	return nil
 }
 
-func (s *coldState) restore(ctx context.Context) error {
+func (s *coldState) restore(ctx context.Context, when moment) error {
 	if err := s.endEpoch(); err != nil {
 		return err
+	}
+	if when == callStart {
+		s.worst = 0
 	}
 	if err := s.evict(ctx); err != nil {
 		return err
 	}
-	if s.pass == 0 || s.base+s.limit+int64(s.run.grain) > s.run.slots {
+	grain := int64(s.run.grain)
+	s.base += s.limit
+	if s.pass == 0 || s.base+grain > s.run.slots {
 		s.pass++
 		s.perm = permute.New(uint64(s.run.slots), s.run.suite.config.Seed+s.pass)
 		s.base = 0
-	} else {
-		s.base += s.limit
 	}
 	s.limit = min(s.want, s.run.slots-s.base)
+	s.lease = grain * max(1, min(longestLease, s.limit/(int64(s.run.row.Threads)*leases*grain)))
 	s.next.Store(0)
+	s.epoch++
 	return nil
 }
 
@@ -117,10 +132,8 @@ func (s *coldState) endEpoch() error {
 	switch {
 	case s.run.direct() && r.Share() > coldResident:
 		return fmt.Errorf("direct reads left %v: they went through the page cache", r)
-	case r.Share() > coldEpochLimit:
-		return fmt.Errorf("at the end of a cold epoch %v: later reads of it were not cold", r)
 	case r.Share() > coldEpochShare:
-		s.want = max(1, int64(float64(s.want)*coldEpochShare/r.Share()))
+		s.want = max(int64(s.run.grain), int64(float64(s.want)*coldEpochAim/r.Share()))
 	}
 	return nil
 }
@@ -150,30 +163,48 @@ func (s *coldState) judge(res *result) error {
 		return err
 	}
 	res.epochShare = s.worst
-	if float64(res.counters.DeviceBytes) < coldDeviceShare*float64(res.bytes()) {
-		return fmt.Errorf("%d bytes were read cold, but the device delivered only %d: the reads were served from somewhere else", res.bytes(), res.counters.DeviceBytes)
+	switch delivered, read := float64(res.counters.DeviceBytes), float64(res.bytes()); {
+	case s.worst > coldEpochLimit:
+		return fmt.Errorf("at the end of an epoch %.1f %% of the file were in the page cache, more than %.0f %%: the epoch's later reads were not cold",
+			100*s.worst, 100*coldEpochLimit)
+	case res.direct:
+		return judgeDirect(res)
+	case delivered < coldDeviceShare*read:
+		return fmt.Errorf("%.0f bytes were read cold, but the device delivered only %.0f: reads were served from somewhere else", read, delivered)
 	}
 	return nil
 }
 
 // withoutReplacement takes the next slots of the epoch, or waits for the next epoch.
 type withoutReplacement struct {
-	s *coldState
-	w *Worker
+	geometry
+	s       *coldState
+	w       *Worker
+	epoch   int64 // that the lease belongs to
+	at, end int64 // what is left of the lease
 }
 
-func (d *withoutReplacement) draw(slots []int64) error {
-	s, n := d.s, int64(len(slots))
-	for {
-		at := s.next.Add(n) - n
-		if at+n <= s.limit {
-			for i := range slots {
-				slots[i] = int64(s.perm.At(uint64(s.base + at + int64(i))))
+// spread turns consecutive numbers into ones whose high bits look random: 2^64 divided by the golden ratio (Knuth, TAOCP 3, 6.4).
+const spread = 0x9e3779b97f4a7c15
+
+func (d *withoutReplacement) draw(offs []int64) error {
+	s, n := d.s, int64(len(offs))
+	for d.epoch != s.epoch || d.at+n > d.end {
+		d.epoch = s.epoch
+		d.at = s.next.Add(s.lease) - s.lease
+		d.end = min(d.at+s.lease, s.limit)
+		if d.at+n > s.limit {
+			if err := d.w.pause(); err != nil {
+				return err
 			}
-			return nil
-		}
-		if err := d.w.pause(); err != nil {
-			return err
 		}
 	}
+	perm, first := s.perm, uint64(s.base+d.at)
+	for i := range offs {
+		slot := perm.At(first + uint64(i))
+		// Where in its first page a read starts depends on nothing but slot and pass.
+		offs[i] = d.offset(int64(slot), (slot+s.pass)*spread)
+	}
+	d.at += n
+	return nil
 }

@@ -21,10 +21,10 @@ type hotState struct{ run *running }
 
 func (hotCase) enter(_ context.Context, r *running) (caseState, error) { return &hotState{r}, nil }
 
-func (s *hotState) drawer(w *Worker) drawer { return &uniform{uint64(s.run.slots), w.Rand} }
+func (s *hotState) drawer(w *Worker) drawer { return &uniform{s.run.geometry, &w.rng} }
 
 func (s *hotState) prepare(ctx context.Context) error {
-	if err := s.restore(ctx); err != nil {
+	if err := s.restore(ctx, callStart); err != nil {
 		return err
 	}
 	if m, ok := s.run.opened.(Mapper); ok {
@@ -33,7 +33,7 @@ func (s *hotState) prepare(ctx context.Context) error {
 	return nil
 }
 
-func (s *hotState) restore(ctx context.Context) error {
+func (s *hotState) restore(ctx context.Context, _ moment) error {
 	f := s.run.suite.file
 	defer notice.Slow("warming %s", f.path)()
 	return pagecache.Warm(ctx, f.control, f.size, nil)
@@ -51,16 +51,16 @@ func (s *hotState) judge(res *result) error {
 }
 
 // uniform draws with replacement. The high word of a random number times n is uniform over 0…n−1 (Lemire, "Fast random
-// integer generation in an interval", ACM TOMACS 2019; its bias of n/2^64 is left).
+// integer generation in an interval", ACM TOMACS 2019; its bias of n/2^64 is left), and the low word is uniform for each of them.
 type uniform struct {
-	n   uint64
+	geometry
 	rng *rand.PCG
 }
 
-func (u *uniform) draw(slots []int64) error {
-	for i := range slots {
-		hi, _ := bits.Mul64(u.rng.Uint64(), u.n)
-		slots[i] = int64(hi)
+func (u *uniform) draw(offs []int64) error {
+	for i := range offs {
+		slot, rest := bits.Mul64(u.rng.Uint64(), uint64(u.slots))
+		offs[i] = u.offset(int64(slot), rest)
 	}
 	return nil
 }

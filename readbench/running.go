@@ -21,9 +21,7 @@ type running struct {
 	opened Opened
 	state  caseState
 
-	unit     int64 // a slot's reads start in its first unit bytes: a page, or more if direct reads want that
-	slotSize int64
-	slots    int64
+	geometry
 
 	workers []*Worker
 	grain   int // slots of one draw at the most
@@ -44,17 +42,20 @@ func (r *running) openStrategy(ctx context.Context) error {
 	if r.opened, err = r.row.Strategy.Open(f, r.setup()); err != nil {
 		return err
 	}
-	r.unit = int64(f.page)
+	unit, direct := f.page, false
 	if d, ok := r.opened.(Direct); ok {
-		r.unit = max(r.unit, int64(d.Alignment()))
+		unit, direct = max(unit, d.Alignment()), true
 		if err := checkDirectSize(r.suite.config, f, d.Alignment()); err != nil {
 			return err
 		}
 	}
-	r.slotSize = (int64(r.row.MaxRange)+r.unit-1)/r.unit*r.unit + r.unit
-	if r.slots = f.size / r.slotSize; r.slots == 0 {
+	r.geometry = newGeometry(f.size, r.row.MaxRange, unit, direct)
+	if r.slots == 0 {
 		return fmt.Errorf("%s has %d bytes, too few for a read of %d that starts anywhere in a page; set %sSIZE to %s or more",
 			f.path, f.size, r.row.MaxRange, EnvPrefix, Size(r.slotSize))
+	}
+	if r.row.BytesPerOp == 0 {
+		r.slots *= nullFactor
 	}
 	r.meter = evidence.NewMeter(r.suite.source())
 	return nil
@@ -132,7 +133,7 @@ func (r *running) perform(n int, watch stopwatch, dispatch func(work func(id int
 			from := time.Now()
 			ctx, cancel := r.suite.setupContext()
 			defer cancel()
-			err := errors.Join(stop(), r.state.restore(ctx))
+			err := errors.Join(stop(), r.state.restore(ctx, epochEnd))
 			if err != nil {
 				return deadline(ctx, err)
 			}
@@ -172,7 +173,7 @@ func (r *running) call(b *testing.B) error {
 	b.StopTimer()
 	ctx, cancel := r.suite.setupContext()
 	defer cancel()
-	if err := r.state.restore(ctx); err != nil {
+	if err := r.state.restore(ctx, callStart); err != nil {
 		return deadline(ctx, err)
 	}
 	f := r.suite.file
@@ -247,7 +248,7 @@ func (r *running) warmUp(ctx context.Context) error {
 	if r.suite.config.Warmup == 0 {
 		return nil
 	}
-	if err := r.state.restore(ctx); err != nil {
+	if err := r.state.restore(ctx, callStart); err != nil {
 		return err
 	}
 	end := time.Now().Add(r.suite.config.Warmup)

@@ -18,21 +18,18 @@ type Worker struct {
 	_ cpu.CacheLinePad
 	// ID is the worker's number, 0 ≤ ID < Threads.
 	ID int
-	// Rand is a generator of the worker's own, seeded from READBENCH_SEED and ID.
-	Rand *rand.PCG
 
-	run       *running
-	draw      drawer
-	reader    Reader
-	prefetch  Prefetcher  // nil if the reader does not prefetch
-	batch     BatchReader // nil if the reader reads one by one
-	check     checker
-	slotSize  int64
-	startMask int64 // start of a read in its slot, 0…startMask
-	op        func() error
-	ranges    []Range // of the batch under way
-	seen      []bool  // which of them a BatchReader has delivered
-	each      func(i int, p []byte) error
+	rng      rand.PCG // seeded from READBENCH_SEED and ID; in here, so that two workers' do not share a cache line
+	run      *running
+	draw     drawer
+	reader   Reader
+	prefetch Prefetcher  // nil if the reader does not prefetch
+	batch    BatchReader // nil if the reader reads one by one
+	check    checker
+	op       func() error
+	ranges   []Range // of the batch under way
+	seen     []bool  // which of them a BatchReader has delivered
+	each     func(i int, p []byte) error
 
 	paused  time.Duration // spent at the barrier
 	latency *hdrhistogram.Histogram
@@ -43,7 +40,8 @@ type Worker struct {
 
 // newWorker starts the worker's goroutine, which runs tasks until close.
 func newWorker(r *running, id int) *Worker {
-	w := &Worker{ID: id, run: r, Rand: rand.NewPCG(r.suite.config.Seed, uint64(id)), check: r.checker(), tasks: make(chan func())}
+	w := &Worker{ID: id, run: r, check: r.checker(), tasks: make(chan func())}
+	w.rng.Seed(r.suite.config.Seed, uint64(id))
 	w.each = w.deliver
 	go func() {
 		defer runtime.UnlockOSThread() // in case that the reader locked it
@@ -75,10 +73,6 @@ func (w *Worker) open() (err error) {
 	w.prefetch, _ = w.reader.(Prefetcher)
 	w.batch, _ = w.reader.(BatchReader)
 	w.draw = w.run.state.drawer(w)
-	w.slotSize = w.run.slotSize
-	if !w.run.direct() {
-		w.startMask = w.run.unit - 1
-	}
 	w.seen = make([]bool, w.run.setup().Batch)
 	if w.run.suite.config.Metrics == MetricsAll {
 		const longest, digits = int64(time.Hour), 3
@@ -134,17 +128,11 @@ func (w *Worker) timedOps(next func() bool) error {
 	return nil
 }
 
-// Draw fills slots with the next ones to read, in the order that the case prescribes. At the end of an epoch it waits for the
-// other workers, with the timer stopped. An error means that the run is over; the op returns it.
-func (w *Worker) Draw(slots []int64) error { return w.draw.draw(slots) }
+// Draw fills offs with the byte offsets at which the next reads start, in the order that the case prescribes. At the end of
+// an epoch it waits for the other workers, with the timer stopped. An error means that the run is over; the op returns it.
+func (w *Worker) Draw(offs []int64) error { return w.draw.draw(offs) }
 
-// Offset is where a read of a slot starts: anywhere in the slot's first page, so that a read touches as many pages as one at a
-// random offset, and no page of another slot. Direct reads start at the slot, which is aligned.
-func (w *Worker) Offset(slot int64) int64 {
-	return slot*w.slotSize + int64(w.Rand.Uint64())&w.startMask
-}
-
-// Grain is how many slots an op draws at a time, at most: all of its reads as a rule, fewer if read-ahead makes epochs
+// Grain is how many offsets an op draws at a time, at most: all of its reads as a rule, fewer if read-ahead makes epochs
 // so short that the workers would not get equal shares. It may change between ops.
 func (w *Worker) Grain() int { return w.run.grain }
 

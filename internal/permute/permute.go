@@ -9,37 +9,35 @@ import "math/bits"
 
 // A Permutation of 0…n−1. It is a value and safe for concurrent use.
 type Permutation struct {
-	n, mask  uint64
-	fold     uint
-	mul, add [rounds]uint64
+	n, mask    uint64
+	fold       uint
+	mul1, add1 uint64
+	mul2, add2 uint64
 }
-
-const rounds = 3
 
 // New returns the permutation of 0…n−1 with the given seed; n is at least 1.
 func New(n, seed uint64) Permutation {
-	width := max(bits.Len64(n-1), 1)
-	p := Permutation{n: n, mask: 1<<width - 1, fold: uint(width+1) / 2}
-	for r := range rounds {
+	next := func() uint64 { // SplitMix64: independent constants from one seed
 		seed += 0x9e3779b97f4a7c15
-		z := (seed ^ seed>>30) * 0xbf58476d1ce4e5b9 // SplitMix64: independent constants from one seed
+		z := (seed ^ seed>>30) * 0xbf58476d1ce4e5b9
 		z = (z ^ z>>27) * 0x94d049bb133111eb
-		p.mul[r] = z ^ z>>31 | 1
-		p.add[r] = z * 0xd6e8feb86659fd93
+		return z ^ z>>31
 	}
-	return p
+	width := max(bits.Len64(n-1), 1)
+	return Permutation{
+		n: n, mask: 1<<width - 1, fold: uint(width+1) / 2,
+		mul1: next() | 1, add1: next(), mul2: next() | 1, add2: next(),
+	}
 }
 
-// Len returns n.
-func (p *Permutation) Len() uint64 { return p.n }
-
-// At returns element i; i < Len.
+// At returns element i; i is below n.
 func (p *Permutation) At(i uint64) uint64 {
+	fold := p.fold & 63 // tells the compiler that the shift is one
 	for {
-		for r := range rounds {
-			i = (i*p.mul[r] + p.add[r]) & p.mask
-			i ^= i >> p.fold
-		}
+		i = (i*p.mul1 + p.add1) & p.mask
+		i ^= i >> fold
+		i = (i*p.mul2 + p.add2) & p.mask
+		i ^= i >> fold
 		if i < p.n {
 			return i
 		}

@@ -32,16 +32,16 @@ func run(b *testing.B, suite *readbench.Suite, s readbench.Strategy, bytes int64
 				Strategy: s, Case: pageCase, Threads: threads,
 				Batch: c.ReadsPerOp, MaxRange: int(c.ReadSize), BytesPerOp: bytes,
 				Op: func(w *readbench.Worker) (func() error, error) {
-					slots := make([]int64, c.ReadsPerOp)
+					offs := make([]int64, c.ReadsPerOp)
 					ranges := make([]readbench.Range, c.ReadsPerOp)
 					return func() error {
 						for todo := c.ReadsPerOp; todo > 0; {
 							n := min(todo, w.Grain())
-							if err := w.Draw(slots[:n]); err != nil {
+							if err := w.Draw(offs[:n]); err != nil {
 								return err
 							}
-							for i, slot := range slots[:n] {
-								ranges[i] = readbench.Range{Off: w.Offset(slot), N: int(c.ReadSize)}
+							for i, off := range offs[:n] {
+								ranges[i] = readbench.Range{Off: off, N: int(c.ReadSize)}
 							}
 							if err := read(w, ranges[:n]); err != nil {
 								return err
