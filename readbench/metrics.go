@@ -3,6 +3,7 @@ package readbench
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -19,6 +20,7 @@ type result struct {
 	n             int // ops
 	elapsed       time.Duration
 	counters      evidence.Counters
+	intervals     int // that the counters are over
 	counts        Counts
 	before, after pagecache.Residency
 	epochShare    float64       // cold: largest resident share at the end of an epoch
@@ -43,12 +45,12 @@ func (res *result) add(h *hdrhistogram.Histogram) {
 const slackPerInterval = 32
 
 // judgeSyscalls compares the read system calls that the strategy says it made with those that the kernel counted.
-func (res *result) judgeSyscalls(intervals int) error {
+func (res *result) judgeSyscalls() error {
 	if res.row.BytesPerOp == 0 || res.counts.Calls == nil {
 		return nil
 	}
 	said, counted := res.counts.ReadSyscalls, res.counters.ReadSyscalls
-	if slack := uint64(slackPerInterval * intervals); counted > said+slack || counted < said {
+	if slack := uint64(slackPerInterval * res.intervals); counted > said+slack || counted < said {
 		return fmt.Errorf("%s says that it made %d read system calls, the kernel counted %d for this process: it reads by another way than it says",
 			res.row.Strategy.Name(), said, counted)
 	}
@@ -149,4 +151,24 @@ func kindLines(c Counts, known map[string]bool) (lines []string) {
 	}
 	slices.Sort(lines)
 	return lines
+}
+
+// MetricsTable returns the documentation of all metrics as a Markdown table.
+func MetricsTable() string {
+	var b strings.Builder
+	b.WriteString("| unit | meaning | better | reported |\n|---|---|---|---|\n")
+	b.WriteString("| `ns/op` | wall time of one op, over all threads: the inverse of throughput, not a latency | lower | always |\n")
+	b.WriteString("| `MB/s` | 10^6 bytes read per second, over all threads | higher | always |\n")
+	b.WriteString("| `KIND/op` | successful calls of a kind by the strategy: `madvise`, `pread`, `readat`, … | lower | always |\n")
+	for _, m := range metrics {
+		better, when := m.better, "always"
+		if better == "" {
+			better = "–"
+		}
+		if m.all {
+			when = "`METRICS=all`"
+		}
+		fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", m.unit, m.doc, better, when)
+	}
+	return b.String()
 }

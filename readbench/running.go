@@ -111,8 +111,8 @@ func (noWatch) StartTimer() {}
 func (noWatch) StopTimer()  {}
 
 // perform has the first n workers run ops as long as their next says. dispatch calls work for each, concurrently, and returns
-// when all have returned. The workers start together, and timer and counters run only while they work.
-func (r *running) perform(n int, watch stopwatch, dispatch func(work func(id int, next func() bool))) error {
+// when all have returned; work reports whether all went well. The workers start together, and timer and counters run only while they work.
+func (r *running) perform(n int, watch stopwatch, dispatch func(work func(id int, next func() bool) bool)) error {
 	var started bool
 	start := func() error {
 		started = true
@@ -148,7 +148,7 @@ func (r *running) perform(n int, watch stopwatch, dispatch func(work func(id int
 	if r.suite.config.Procs == ProcsThreads {
 		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(n))
 	}
-	dispatch(func(id int, next func() bool) {
+	dispatch(func(id int, next func() bool) bool {
 		w := r.workers[id]
 		err := w.do(func() error {
 			defer r.barrier.leave()
@@ -164,22 +164,35 @@ func (r *running) perform(n int, watch stopwatch, dispatch func(work func(id int
 		if err != nil {
 			r.barrier.abort(err)
 		}
+		return err == nil
 	})
 	return errors.Join(r.barrier.err, endErr)
 }
 
-// call is one measured call.
+// call is one measured call: it measures, judges and reports.
 func (r *running) call(b *testing.B) error {
+	res, err := r.measure(b)
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(r.state.judge(res), res.judgeSyscalls()); err != nil {
+		return err
+	}
+	res.report(b, r.suite.config.Metrics)
+	return nil
+}
+
+func (r *running) measure(b *testing.B) (*result, error) {
 	b.StopTimer()
 	ctx, cancel := r.suite.setupContext()
 	defer cancel()
 	if err := r.state.restore(ctx, callStart); err != nil {
-		return deadline(ctx, err)
+		return nil, deadline(ctx, err)
 	}
 	f := r.suite.file
 	before, err := pagecache.Resident(f.control, 0, f.size)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	for _, w := range r.workers {
 		if w.latency != nil {
@@ -192,25 +205,21 @@ func (r *running) call(b *testing.B) error {
 	b.SetBytes(r.row.BytesPerOp)
 	b.ResetTimer()
 	if err := r.performParallel(b); err != nil {
-		return err
+		return nil, err
 	}
 	after, err := pagecache.Resident(f.control, 0, f.size)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	res := &result{
 		n: b.N, elapsed: b.Elapsed(), row: &r.row, direct: r.direct(),
-		counters: r.meter.Sum(), counts: r.counts().since(counts), before: before, after: after,
+		counters: r.meter.Sum(), intervals: r.meter.Intervals(), counts: r.counts().since(counts), before: before, after: after,
 	}
 	for _, w := range r.workers {
 		res.waited += w.paused - r.stopped
 		res.add(w.latency)
 	}
-	if err := errors.Join(r.state.judge(res), res.judgeSyscalls(r.meter.Intervals())); err != nil {
-		return err
-	}
-	res.report(b, r.suite.config.Metrics)
-	return nil
+	return res, nil
 }
 
 // performParallel is perform with the b.N ops of b, handed out by RunParallel.
@@ -222,11 +231,11 @@ func (r *running) performParallel(b *testing.B) error {
 		procs = runtime.GOMAXPROCS(0)
 	}
 	b.SetParallelism((threads + procs - 1) / procs)
-	return r.perform(threads, b, func(work func(int, func() bool)) {
+	return r.perform(threads, b, func(work func(int, func() bool) bool) {
 		var ids atomic.Int64
 		b.RunParallel(func(pb *testing.PB) {
-			if id := int(ids.Add(1)) - 1; id < threads {
-				work(id, pb.Next)
+			if id := int(ids.Add(1)) - 1; id < threads && !work(id, pb.Next) {
+				b.Fail() // else RunParallel fails b itself, for ops that were left, and the cause is lost
 			}
 		})
 	})
@@ -234,7 +243,7 @@ func (r *running) performParallel(b *testing.B) error {
 
 // performEach is perform outside the testing package: each of the first n workers goes on as long as more says.
 func (r *running) performEach(n int, more func() bool) error {
-	return r.perform(n, noWatch{}, func(work func(int, func() bool)) {
+	return r.perform(n, noWatch{}, func(work func(int, func() bool) bool) {
 		var wg sync.WaitGroup
 		for id := range n {
 			wg.Go(func() { work(id, more) })

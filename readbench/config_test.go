@@ -1,0 +1,151 @@
+package readbench
+
+import (
+	"flag"
+	"os"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestDefaults(t *testing.T) {
+	got, err := Load([]string{"PATH=/bin", "HOME=/root", "READBENCHER=x"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := &Config{
+		ReadSize: 16 << 10, ReadsPerOp: 16, Threads: ThreadList{1, 4, 8, 16}, Cases: CaseList{"hot", "cold"},
+		Warmup: 200 * time.Millisecond, Seed: 1, Procs: ProcsThreads, Verify: VerifyPages, Metrics: MetricsDefault, SetupTimeout: 10 * time.Minute,
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestEveryVariable(t *testing.T) {
+	got, err := Load([]string{
+		"READBENCH_FILE=/dev/nvme0n1", "READBENCH_SIZE=2GiB", "READBENCH_READ_SIZE=4096", "READBENCH_READS_PER_OP=1", "READBENCH_THREADS=2, 3",
+		"READBENCH_CASES=cold", "READBENCH_WARMUP=1s", "READBENCH_SEED=7", "READBENCH_PROCS=inherit", "READBENCH_VERIFY=full", "READBENCH_METRICS=all",
+		"READBENCH_SETUP_TIMEOUT=1h",
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := &Config{
+		File: "/dev/nvme0n1", Size: 2 << 30, ReadSize: 4096, ReadsPerOp: 1, Threads: ThreadList{2, 3}, Cases: CaseList{"cold"},
+		Warmup: time.Second, Seed: 7, Procs: ProcsInherit, Verify: VerifyFull, Metrics: MetricsAll, SetupTimeout: time.Hour,
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	if n := reflect.TypeFor[Config]().NumField(); n != 12 {
+		t.Errorf("Config has %d fields: set the new one here, too", n)
+	}
+}
+
+// Each error names the variable, its value, and what would be right.
+func TestBadConfig(t *testing.T) {
+	for _, tc := range []struct {
+		env  string
+		want []string
+	}{
+		{"READBENCH_READSIZE=4096", []string{`READBENCH_READSIZE="4096"`, "no such variable", "READBENCH_READ_SIZE"}},
+		{"READBENCH_=1", []string{`READBENCH_="1"`, "no such variable"}},
+		{"READBENCH_READ_SIZE=16k", []string{`READBENCH_READ_SIZE="16k"`, "16KiB"}},
+		{"READBENCH_READ_SIZE=0", []string{`READBENCH_READ_SIZE="0"`, "1 byte"}},
+		{"READBENCH_READ_SIZE=2GiB", []string{`READBENCH_READ_SIZE="2GiB"`, "1GiB"}},
+		{"READBENCH_SIZE=4097", []string{`READBENCH_SIZE="4097"`, "multiple of 4KiB"}},
+		{"READBENCH_SIZE=huge", []string{`READBENCH_SIZE="huge"`, "1GiB"}},
+		{"READBENCH_SIZE=16KiB", []string{`READBENCH_READ_SIZE="16KiB"`, "smaller than the file", "READBENCH_SIZE"}},
+		{"READBENCH_READS_PER_OP=0", []string{`READBENCH_READS_PER_OP="0"`, "1 to"}},
+		{"READBENCH_READS_PER_OP=many", []string{`READBENCH_READS_PER_OP="many"`}},
+		{"READBENCH_THREADS=0", []string{`READBENCH_THREADS="0"`, "1,4,8,16"}},
+		{"READBENCH_THREADS=1,,2", []string{`READBENCH_THREADS="1,,2"`}},
+		{"READBENCH_THREADS=4,4", []string{`READBENCH_THREADS="4,4"`, "twice"}},
+		{"READBENCH_CASES=lukewarm", []string{`READBENCH_CASES="lukewarm"`, "hot, cold"}},
+		{"READBENCH_CASES=hot,hot", []string{`READBENCH_CASES="hot,hot"`, "twice"}},
+		{"READBENCH_WARMUP=3", []string{`READBENCH_WARMUP="3"`}},
+		{"READBENCH_WARMUP=-1s", []string{`READBENCH_WARMUP="-1s"`, "0s to 1h"}},
+		{"READBENCH_SETUP_TIMEOUT=0s", []string{`READBENCH_SETUP_TIMEOUT="0s"`, "above zero"}},
+		{"READBENCH_SEED=x", []string{`READBENCH_SEED="x"`}},
+		{"READBENCH_PROCS=all", []string{`READBENCH_PROCS="all"`, "threads", "inherit"}},
+		{"READBENCH_VERIFY=none", []string{`READBENCH_VERIFY="none"`, "pages", "full"}},
+		{"READBENCH_METRICS=some", []string{`READBENCH_METRICS="some"`, "default", "all"}},
+	} {
+		t.Run(tc.env, func(t *testing.T) {
+			c, err := Load([]string{tc.env})
+			if err == nil {
+				t.Fatalf("accepted: %+v", c)
+			}
+			for _, want := range tc.want {
+				if !strings.Contains(err.Error(), want) {
+					t.Errorf("%q is missing in: %v", want, err)
+				}
+			}
+		})
+	}
+}
+
+func TestAllErrorsAtOnce(t *testing.T) {
+	_, err := Load([]string{"READBENCH_WARMUP=x", "READBENCH_SEED=y", "READBENCH_TREADS=1"})
+	for _, name := range []string{"READBENCH_WARMUP", "READBENCH_SEED", "READBENCH_TREADS"} {
+		if err == nil || !strings.Contains(err.Error(), name) {
+			t.Errorf("%s is missing in: %v", name, err)
+		}
+	}
+}
+
+// Nothing that can stand in an environment makes the parser panic, and what it accepts obeys the rules.
+func FuzzLoad(f *testing.F) {
+	f.Add("READBENCH_READ_SIZE=16KiB", "READBENCH_THREADS=1,2")
+	f.Add("READBENCH_CASES=hot,cold", "READBENCH_SIZE=4KiB")
+	f.Add("READBENCH_X", "READBENCH_=\x00")
+	f.Fuzz(func(t *testing.T, a, b string) {
+		c, err := Load([]string{a, b})
+		if err != nil {
+			return
+		}
+		if len(c.Threads) == 0 || len(c.Cases) == 0 || c.ReadSize < 1 || c.ReadsPerOp < 1 || c.Size < 0 || c.SetupTimeout <= 0 {
+			t.Fatalf("%q and %q are accepted as %+v", a, b, c)
+		}
+		for _, name := range c.Cases {
+			if _, err := parseCase(name); err != nil {
+				t.Fatal(err)
+			}
+		}
+	})
+}
+
+var update = flag.Bool("update", false, "rewrite the generated parts of the docs")
+
+// The tables in the docs are those of the code.
+func TestDocs(t *testing.T) {
+	for _, tc := range []struct{ file, part, table string }{
+		{"../README.md", "variables", Variables()},
+		{"../docs/metrics.md", "metrics", MetricsTable()},
+	} {
+		b, err := os.ReadFile(tc.file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		begin, end := "<!-- "+tc.part+" -->\n", "<!-- end of "+tc.part+" -->"
+		head, rest, ok := strings.Cut(string(b), begin)
+		old, tail, ok2 := strings.Cut(rest, end)
+		if !ok || !ok2 {
+			t.Fatalf("%s has no part between %q and %q", tc.file, begin, end)
+		}
+		if old == tc.table {
+			continue
+		}
+		if !*update {
+			t.Errorf("%s: the %s differ from the code (go test ./readbench -run TestDocs -update):\n%s", tc.file, tc.part, cmp.Diff(old, tc.table))
+			continue
+		}
+		if err := os.WriteFile(tc.file, []byte(head+begin+tc.table+end+tail), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,152 @@
+package readbench
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/readbench/suite/internal/datafile"
+)
+
+// A file that would make a row wrong is refused with the cause, and with the command that makes a right one.
+func TestFileRefused(t *testing.T) {
+	const size = 1 << 20
+	for _, tc := range []struct {
+		name     string
+		make     func(t *testing.T, path string) error
+		settings []string
+		want     string
+	}{
+		{"missing", func(*testing.T, string) error { return nil }, nil, "no such file"},
+		{"a directory", func(_ *testing.T, path string) error { return os.Mkdir(path, 0o755) }, nil, "neither a regular file nor a block device"},
+		{"smaller than SIZE", dataFile(size, 1), []string{"SIZE=2MiB"}, "it has 1048576 bytes, READBENCH_SIZE asks for 2097152"},
+		{"smaller than a read", dataFile(4096, 1), nil, "it has 4096 bytes, too few for reads of 16KiB (READBENCH_READ_SIZE)"},
+		{"empty", func(_ *testing.T, path string) error { return os.WriteFile(path, nil, 0o644) }, nil, "it has 0 bytes"},
+		{"of another seed", dataFile(size, 2), nil, "it is a data file of seed 2, READBENCH_SEED is 1"},
+		{"sparse", func(_ *testing.T, path string) error {
+			return errors.Join(os.WriteFile(path, nil, 0o644), os.Truncate(path, size))
+		}, nil, "it is sparse"},
+		{"truncated in a block", func(t *testing.T, path string) error {
+			return errors.Join(dataFile(size, 1)(t, path), os.Truncate(path, size-100))
+		}, nil, "it is a data file, but truncated: 1048476 bytes"},
+		{"truncated at a block, and SIZE says what it was", func(t *testing.T, path string) error {
+			return errors.Join(dataFile(size, 1)(t, path), os.Truncate(path, size-4096))
+		}, []string{"SIZE=1MiB"}, "READBENCH_SIZE asks for"},
+		{"damaged at the end", func(t *testing.T, path string) error {
+			return errors.Join(dataFile(size, 1)(t, path), overwrite(path, size-1, []byte{0}))
+		}, nil, "it is a data file, but damaged: byte 1048575 (block 255)"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "data.bin")
+			if err := tc.make(t, path); err != nil {
+				t.Fatal(err)
+			}
+			_, err := openTest(t, path, tc.settings...)
+			wantError(t, err, tc.want)
+			wantError(t, err, "go run github.com/readbench/suite/tools/mkfile -force -size ")
+			wantError(t, err, path)
+		})
+	}
+}
+
+// What is no data file may be read all the same; its content is not checked.
+func TestForeignFile(t *testing.T) {
+	for _, n := range []int{1 << 20, 1<<20 - 100, 20000} {
+		path := filepath.Join(t.TempDir(), "theirs.db")
+		if err := os.WriteFile(path, []byte(strings.Repeat("x", n)), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		f, err := openTest(t, path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if f.Checked() || f.Size() != int64(n) || f.Check(make([]byte, 10), Range{0, 10}) != nil {
+			t.Errorf("checked: %v, size %d", f.Checked(), f.Size())
+		}
+		if err := f.Check(make([]byte, 9), Range{0, 10}); err == nil {
+			t.Error("a short read passes")
+		}
+	}
+}
+
+// SIZE uses the first part of a larger file.
+func TestPartOfFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "data.bin")
+	if err := dataFile(1<<20, 1)(t, path); err != nil {
+		t.Fatal(err)
+	}
+	f, err := openTest(t, path, "SIZE=100001")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !f.Checked() || f.Size() != 100001 {
+		t.Errorf("checked: %v, size %d", f.Checked(), f.Size())
+	}
+}
+
+// Without FILE a data file is made in the user's cache directory, once.
+func TestDefaultFile(t *testing.T) {
+	t.Setenv("XDG_CACHE_HOME", t.TempDir())
+	c, err := Load([]string{"READBENCH_SIZE=1MiB", "READBENCH_SEED=5"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var first os.FileInfo
+	for range 2 {
+		f, err := OpenFile(t.Context(), c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		st, err := f.control.Stat()
+		if err := errors.Join(err, f.Close()); err != nil {
+			t.Fatal(err)
+		}
+		if first != nil && !os.SameFile(first, st) {
+			t.Error("it was made again")
+		}
+		first = st
+		if want, _ := DefaultFile(1<<20, 5); f.Path() != want || !f.Checked() || f.Size() != 1<<20 {
+			t.Errorf("%s, checked %v, %d bytes; want %s", f.Path(), f.Checked(), f.Size(), want)
+		}
+	}
+	t.Setenv("XDG_CACHE_HOME", "/proc/nowhere")
+	if _, err := OpenFile(t.Context(), c); !errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), "READBENCH_FILE") {
+		t.Errorf("with a cache directory that cannot be made: %v", err)
+	}
+}
+
+func dataFile(size int64, seed uint64) func(*testing.T, string) error {
+	return func(t *testing.T, path string) error {
+		_, err := datafile.Create(t.Context(), datafile.Spec{Path: path, Size: size, Seed: seed})
+		return err
+	}
+}
+
+func overwrite(path string, at int64, p []byte) error {
+	f, err := os.OpenFile(path, os.O_WRONLY, 0)
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteAt(p, at)
+	return errors.Join(err, f.Close())
+}
+
+func openTest(t *testing.T, path string, settings ...string) (*File, error) {
+	t.Helper()
+	environ := []string{EnvPrefix + "FILE=" + path}
+	for _, s := range settings {
+		environ = append(environ, EnvPrefix+s)
+	}
+	c, err := Load(environ)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := OpenFile(t.Context(), c)
+	if err == nil {
+		t.Cleanup(func() { f.Close() })
+	}
+	return f, err
+}

@@ -1,0 +1,140 @@
+package readbench
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"go.uber.org/goleak"
+
+	"github.com/readbench/suite/internal/datafile"
+)
+
+// testSize is large enough for a few read-aheads of 8 MiB to stay under a tenth of the file.
+const testSize = 256 << 20
+
+var testDir string
+
+func TestMain(m *testing.M) {
+	flag.Parse()
+	var err error
+	if testDir, err = os.MkdirTemp("", "readbench"); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	code := m.Run()
+	if err := errors.Join(os.RemoveAll(testDir), goleak.Find()); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		code = 1
+	}
+	os.Exit(code)
+}
+
+var testFile = sync.OnceValues(func() (string, error) {
+	path := filepath.Join(testDir, "data.bin")
+	_, err := datafile.Create(context.Background(), datafile.Spec{Path: path, Size: testSize, Seed: 1})
+	return path, err
+})
+
+// testSuite returns a suite on the shared test file; settings are READBENCH_ variables without the prefix.
+func testSuite(t *testing.T, settings ...string) *Suite {
+	t.Helper()
+	path, err := testFile()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return testSuiteOn(t, path, settings...)
+}
+
+func testSuiteOn(t *testing.T, path string, settings ...string) *Suite {
+	t.Helper()
+	environ := []string{EnvPrefix + "FILE=" + path, EnvPrefix + "WARMUP=0s"}
+	for _, s := range settings {
+		environ = append(environ, EnvPrefix+s)
+	}
+	c, err := Load(environ)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := NewSuite(context.Background(), c, io.Discard)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.file.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return s
+}
+
+// randomRow is a row as the random workload makes it.
+func randomRow(s *Suite, strategy Strategy, pageCase string, threads int) Row {
+	c := s.config
+	return Row{
+		Strategy: strategy, Case: pageCase, Threads: threads,
+		Batch: c.ReadsPerOp, MaxRange: int(c.ReadSize), BytesPerOp: int64(c.ReadSize) * int64(c.ReadsPerOp),
+		Op: func(w *Worker) (func() error, error) {
+			offs, ranges := make([]int64, c.ReadsPerOp), make([]Range, c.ReadsPerOp)
+			return func() error {
+				for todo := c.ReadsPerOp; todo > 0; {
+					n := min(todo, w.Grain())
+					if err := w.Draw(offs[:n]); err != nil {
+						return err
+					}
+					for i, off := range offs[:n] {
+						ranges[i] = Range{off, int(c.ReadSize)}
+					}
+					if err := w.Read(ranges[:n]); err != nil {
+						return err
+					}
+					todo -= n
+				}
+				return nil
+			}, nil
+		},
+	}
+}
+
+// measureRow opens a row, measures n ops of it, and judges them, as a benchmark would. What cannot run here is skipped.
+func measureRow(t *testing.T, s *Suite, row Row, n int) (res *result, err error) {
+	t.Helper()
+	r, err := s.open(row)
+	if err != nil {
+		if errors.Is(err, ErrUnsupported) {
+			t.Skip(err)
+		}
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, r.close()) }()
+	benchtime := flag.Lookup("test.benchtime")
+	old := benchtime.Value.String()
+	if err := benchtime.Value.Set(fmt.Sprintf("%dx", n)); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { err = errors.Join(err, benchtime.Value.Set(old)) }()
+	testing.Benchmark(func(b *testing.B) {
+		if err != nil { // of an earlier call
+			b.SkipNow()
+		}
+		if res, err = r.measure(b); err == nil {
+			err = errors.Join(r.state.judge(res), res.judgeSyscalls())
+		}
+	})
+	return res, err
+}
+
+// wantError fails the test unless err contains part.
+func wantError(t *testing.T, err error, part string) {
+	t.Helper()
+	if err == nil || !strings.Contains(err.Error(), part) {
+		t.Errorf("error is %v, want one with %q", err, part)
+	}
+}

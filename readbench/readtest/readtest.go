@@ -1,0 +1,189 @@
+// Package readtest checks that a strategy keeps the contract of readbench.Strategy, on a small real file:
+//
+//	func TestMine(t *testing.T) { readtest.Test(t, mine{}) }
+//
+// Run it with -race, too. A strategy that passes can still be slow, but what the runner says about it is true.
+package readtest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+	"testing"
+	"time"
+
+	"github.com/readbench/suite/internal/datafile"
+	"github.com/readbench/suite/readbench"
+)
+
+const (
+	fileSize = 4 << 20 // bytes of the file that strategies are tested on
+	maxRange = 64 << 10
+	batch    = 16
+	threads  = 4
+)
+
+// Test runs every rule on s as a subtest. Where s says that it is unsupported, the test is skipped with the cause.
+func Test(t *testing.T, s readbench.Strategy) {
+	t.Helper()
+	for _, r := range rules {
+		t.Run(r.name, func(t *testing.T) {
+			e := newEnv(t, s)
+			if err := r.check(e); err != nil {
+				if errors.Is(err, readbench.ErrUnsupported) {
+					t.Skip(err)
+				}
+				t.Errorf("%s: the rule is broken: %s: %v", s.Name(), r.name, err)
+			}
+		})
+	}
+}
+
+// env is what a rule works with: a file of its own, and the strategy opened on it.
+type env struct {
+	t      *testing.T
+	s      readbench.Strategy
+	file   *readbench.File
+	setup  readbench.Setup
+	opened readbench.Opened // nil until open
+}
+
+// newEnv makes a file; TMPDIR says where.
+func newEnv(t *testing.T, s readbench.Strategy) *env {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "data.bin")
+	if _, err := datafile.Create(context.Background(), datafile.Spec{Path: path, Size: fileSize, Seed: 1}); err != nil {
+		t.Fatal(err)
+	}
+	c, err := readbench.Load([]string{readbench.EnvPrefix + "FILE=" + path})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := readbench.OpenFile(context.Background(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := f.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return &env{t: t, s: s, file: f, setup: readbench.Setup{Config: c, Threads: threads, Batch: batch, MaxRange: maxRange}}
+}
+
+// with opens the strategy, runs f, and closes it again.
+func (e *env) with(f func() error) (err error) {
+	if e.opened, err = e.s.Open(e.file, e.setup); err != nil {
+		return fmt.Errorf("Open: %w", err)
+	}
+	defer func() {
+		if closeErr := e.opened.Close(); closeErr != nil {
+			err = errors.Join(err, fmt.Errorf("Close: %w", closeErr))
+		}
+		e.opened = nil
+	}()
+	return f()
+}
+
+// withReader opens the strategy and runs f with the reader of worker 0, as the runner would: on one goroutine, with memory faults made errors.
+func (e *env) withReader(f func(r readbench.Reader) error) error {
+	return e.with(func() error { return e.worker(0, f) })
+}
+
+// worker runs f with the reader of a worker, on a goroutine of its own.
+func (e *env) worker(id int, f func(r readbench.Reader) error) error {
+	const patience = time.Minute
+	done := make(chan error, 1)
+	go func() {
+		done <- guard(func() (err error) {
+			r, err := e.opened.Reader(id)
+			if err != nil {
+				return fmt.Errorf("Reader(%d): %w", id, err)
+			}
+			if c, ok := r.(io.Closer); ok {
+				defer func() { err = errors.Join(err, c.Close()) }()
+			}
+			return f(r)
+		})
+	}()
+	select {
+	case err := <-done:
+		return err
+	case <-time.After(patience):
+		return fmt.Errorf("a reader did not return within %v", patience)
+	}
+}
+
+// guard turns a memory fault on this goroutine into an error.
+func guard(f func() error) (err error) {
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	defer func() {
+		if p := recover(); p != nil {
+			fault, ok := p.(interface {
+				error
+				Addr() uintptr
+			})
+			if !ok {
+				panic(p)
+			}
+			err = fmt.Errorf("memory fault: %w", fault)
+		}
+	}()
+	return f()
+}
+
+// read reads rg the way that the runner does, and checks every byte.
+func (e *env) read(r readbench.Reader, rgs ...readbench.Range) error {
+	if p, ok := r.(readbench.Prefetcher); ok {
+		if err := p.Prefetch(rgs); err != nil {
+			return fmt.Errorf("Prefetch(%v): %w", rgs, err)
+		}
+	}
+	if b, ok := r.(readbench.BatchReader); ok {
+		delivered := make([]int, len(rgs))
+		err := b.ReadBatch(rgs, func(i int, p []byte) error {
+			delivered[i]++
+			return e.file.Check(p, rgs[i])
+		})
+		if err != nil {
+			return fmt.Errorf("ReadBatch(%v): %w", rgs, err)
+		}
+		for i, n := range delivered {
+			if n != 1 {
+				return fmt.Errorf("ReadBatch delivered range %d of %d %d times", i, len(rgs), n)
+			}
+		}
+	}
+	for _, rg := range rgs {
+		p, err := r.Read(rg)
+		if err != nil {
+			return fmt.Errorf("Read(%v): %w", rg, err)
+		}
+		if err := e.file.Check(p, rg); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// openHandles counts this process's descriptors and mappings of the file.
+func (e *env) openHandles() (n int, err error) {
+	fds, err := os.ReadDir("/proc/self/fd")
+	if err != nil {
+		return 0, readbench.Unsupported("counting descriptors: %w", err)
+	}
+	for _, fd := range fds {
+		if target, err := os.Readlink(filepath.Join("/proc/self/fd", fd.Name())); err == nil && target == e.file.Path() {
+			n++
+		}
+	}
+	maps, err := os.ReadFile("/proc/self/maps")
+	if err != nil {
+		return 0, readbench.Unsupported("counting mappings: %w", err)
+	}
+	return n + countLines(string(maps), e.file.Path()), nil
+}

@@ -1,0 +1,284 @@
+package readtest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/readbench/suite/internal/evidence"
+	"github.com/readbench/suite/internal/pagecache"
+	"github.com/readbench/suite/readbench"
+)
+
+// rules is the contract. Each rule's name says what must hold.
+var rules = []struct {
+	name  string
+	check func(*env) error
+}{
+	{"any range inside the file can be read", anyRange},
+	{"ranges come in any order and more than once", anyOrder},
+	{"workers read at the same time", concurrent},
+	{"nothing allocates once it is warm", allocates},
+	{"counts agree with what was asked for and with the kernel", countsTrue},
+	{"a hint that fails, or a file that ends early, is an error", truncated},
+	{"pages can be populated, dropped and evicted", evictable},
+	{"direct reads leave nothing in the page cache", direct},
+	{"it can be opened more than once, and closing leaves nothing", leavesNothing},
+}
+
+// ranges are the borders that readers get wrong: first and last byte, page borders, the end of the file.
+func (e *env) ranges() (rgs []readbench.Range) {
+	size, page := e.file.Size(), int64(e.file.PageSize())
+	offs := []int64{0, 1, 511, 512, page - 1, page, page + 1, 3*page - 8, size / 2}
+	for _, n := range []int{1, 7, 8, 512, int(page) - 1, int(page), int(page) + 1, 16 << 10, maxRange} {
+		for _, off := range append(offs, size-int64(n), size-int64(n)-1) {
+			if off >= 0 && off+int64(n) <= size {
+				rgs = append(rgs, readbench.Range{Off: off, N: n})
+			}
+		}
+	}
+	return rgs
+}
+
+func anyRange(e *env) error {
+	return e.withReader(func(r readbench.Reader) error {
+		for _, rg := range e.ranges() {
+			if err := e.read(r, rg); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// random draws a batch of ranges of up to maxRange bytes.
+func (e *env) random(rng *rand.Rand, n int) []readbench.Range {
+	rgs := make([]readbench.Range, n)
+	for i := range rgs {
+		rgs[i].N = 1 + rng.IntN(maxRange)
+		rgs[i].Off = rng.Int64N(e.file.Size() - int64(rgs[i].N) + 1)
+	}
+	return rgs
+}
+
+func anyOrder(e *env) error {
+	return e.withReader(func(r readbench.Reader) error {
+		rng := rand.New(rand.NewPCG(1, 2))
+		for n := range batch + 1 { // an empty batch is a batch
+			rgs := e.random(rng, n)
+			if n > 1 {
+				rgs[n-1] = rgs[0]
+			}
+			if err := e.read(r, rgs...); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func concurrent(e *env) error {
+	return e.with(func() error {
+		errs := make([]error, threads)
+		var wg sync.WaitGroup
+		for id := range threads {
+			wg.Go(func() {
+				errs[id] = e.worker(id, func(r readbench.Reader) error {
+					rng := rand.New(rand.NewPCG(1, uint64(id)))
+					for range 20 {
+						if err := e.read(r, e.random(rng, batch)...); err != nil {
+							return err
+						}
+					}
+					return nil
+				})
+			})
+		}
+		wg.Wait()
+		return errors.Join(errs...)
+	})
+}
+
+func allocates(e *env) error {
+	return e.withReader(func(r readbench.Reader) (err error) {
+		rgs := e.random(rand.New(rand.NewPCG(1, 2)), batch)
+		each := func(int, []byte) error { return nil }
+		n := testing.AllocsPerRun(20, func() {
+			if p, ok := r.(readbench.Prefetcher); ok && err == nil {
+				err = p.Prefetch(rgs)
+			}
+			if b, ok := r.(readbench.BatchReader); ok && err == nil {
+				err = b.ReadBatch(rgs, each)
+			}
+			for _, rg := range rgs {
+				if err == nil {
+					_, err = r.Read(rg)
+				}
+			}
+		})
+		if err == nil && n != 0 {
+			err = fmt.Errorf("an op allocates %v times", n)
+		}
+		return err
+	})
+}
+
+func countsTrue(e *env) error {
+	return e.withReader(func(r readbench.Reader) error {
+		counter, ok := r.(readbench.Counter)
+		if !ok {
+			return errors.New("the reader is no Counter: nothing shows by which calls it reads")
+		}
+		source := evidence.Source{Proc: "/proc"}
+		idle, err := source.Read()
+		if err != nil {
+			return readbench.Unsupported("counting this process's system calls: %w", err)
+		}
+		before, err := source.Read()
+		if err != nil {
+			return err
+		}
+		own := before.ReadSyscalls - idle.ReadSyscalls // those of looking
+		counted := counter.Counts()
+		const ops = 10
+		rng := rand.New(rand.NewPCG(1, 2))
+		for range ops {
+			if err := e.read(r, e.random(rng, batch)...); err != nil {
+				return err
+			}
+		}
+		after, err := source.Read()
+		if err != nil {
+			return err
+		}
+		now := counter.Counts()
+		if said, kernel := now.ReadSyscalls-counted.ReadSyscalls, after.ReadSyscalls-before.ReadSyscalls-own; said != kernel {
+			return fmt.Errorf("it counted %d read system calls, the kernel %d", said, kernel)
+		}
+		if _, ok := r.(readbench.Prefetcher); !ok {
+			return nil
+		}
+		for kind, n := range now.Calls {
+			if n > counted.Calls[kind] {
+				return nil
+			}
+		}
+		return fmt.Errorf("it prefetched %d ranges and counts no call for that", ops*batch)
+	})
+}
+
+func truncated(e *env) error {
+	return e.withReader(func(r readbench.Reader) error {
+		rg := readbench.Range{Off: e.file.Size() - maxRange, N: maxRange}
+		if err := e.read(r, rg); err != nil {
+			return err
+		}
+		if err := os.Truncate(e.file.Path(), e.file.Size()/2); err != nil {
+			return err
+		}
+		if err := guard(func() error { return e.read(r, rg) }); err == nil {
+			return errors.New("reading what was cut off the file gave no error")
+		}
+		return nil
+	})
+}
+
+func evictable(e *env) error {
+	return e.withReader(func(r readbench.Reader) error {
+		f, err := e.file.Open(0)
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		ctx := context.Background()
+		evictor := pagecache.Evictor{}
+		if m, ok := e.opened.(readbench.Mapper); ok {
+			if err := pagecache.Warm(ctx, f, e.file.Size(), nil); err != nil {
+				return unsupported(err)
+			}
+			if err := m.Populate(); err != nil {
+				return fmt.Errorf("Populate: %w", err)
+			}
+			evictor.Unmap = m.Drop
+		}
+		for range 2 { // and again after reading from the evicted file
+			if err := e.read(r, e.ranges()...); err != nil {
+				return err
+			}
+			if _, err := evictor.Evict(ctx, f, e.file.Size()); err != nil {
+				return unsupported(err)
+			}
+		}
+		return e.read(r, e.ranges()...)
+	})
+}
+
+func direct(e *env) error {
+	return e.withReader(func(r readbench.Reader) error {
+		d, ok := e.opened.(readbench.Direct)
+		if !ok {
+			return nil
+		}
+		if a := d.Alignment(); a < 1 || a&(a-1) != 0 {
+			return fmt.Errorf("the alignment %d is no power of two", a)
+		}
+		f, err := e.file.Open(0)
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		if _, err := (pagecache.Evictor{}).Evict(context.Background(), f, e.file.Size()); err != nil {
+			return unsupported(err)
+		}
+		if err := e.read(r, e.ranges()...); err != nil {
+			return err
+		}
+		resident, err := pagecache.Resident(f, 0, e.file.Size())
+		if err != nil {
+			return unsupported(err)
+		}
+		if resident.Resident != 0 {
+			return fmt.Errorf("after direct reads of an evicted file, %v", resident)
+		}
+		return nil
+	})
+}
+
+func leavesNothing(e *env) error {
+	before, err := e.openHandles()
+	if err != nil {
+		return err
+	}
+	for range 3 {
+		if err := e.withReader(func(r readbench.Reader) error { return e.read(r, e.ranges()...) }); err != nil {
+			return err
+		}
+	}
+	after, err := e.openHandles()
+	if err == nil && after != before {
+		err = fmt.Errorf("%d descriptors and mappings of the file before, %d after", before, after)
+	}
+	return err
+}
+
+// unsupported makes a refusal of the page cache one of readbench.
+func unsupported(err error) error {
+	if errors.Is(err, pagecache.ErrUnsupported) {
+		return readbench.Unsupported("%w", err)
+	}
+	return err
+}
+
+func countLines(text, part string) (n int) {
+	for line := range strings.Lines(text) {
+		if strings.Contains(line, part) {
+			n++
+		}
+	}
+	return n
+}

@@ -1,0 +1,103 @@
+package readbench
+
+import (
+	"fmt"
+	"math"
+	"os"
+	"testing"
+)
+
+// What each strategy makes the kernel do, in counts: the relations that give the names of the rows their meaning.
+func TestRowsCount(t *testing.T) {
+	const (
+		read  = 16 << 10
+		reads = 16
+		ops   = 20
+	)
+	page := float64(os.Getpagesize())
+	touched := math.Ceil(read/page) + 1 // pages that an unaligned read touches
+	type span struct{ lo, hi float64 }  // per read
+	none := span{0, 0}
+	delivered := span{touched * page * 0.99, touched*page + page} // the pages touched, and now and then one of metadata
+	for _, tc := range []struct {
+		s                            Strategy
+		pageCase                     string
+		dev, majflt, madvise, preads span
+	}{
+		{Mmap(), "hot", none, none, none, none},
+		{MmapRandom(), "hot", none, none, none, none},
+		{MmapPrefetch(), "hot", none, none, span{1, 1}, none},
+		{MmapRandomPrefetch(), "hot", none, none, span{1, 1}, none},
+		{Pread(), "hot", none, none, none, span{1, 1}},
+		{ReadAt(), "hot", none, none, none, span{1, 1}},
+		{PreadDirect(), "hot", span{read, read}, none, none, span{1, 1}},
+
+		{Mmap(), "cold", span{read, testSize}, span{0.1, touched}, none, none}, // with whatever it reads ahead
+		{MmapRandom(), "cold", delivered, span{touched * 0.95, touched}, none, none},
+		{MmapPrefetch(), "cold", delivered, span{0, 1.5}, span{1, 1}, none},
+		{MmapRandomPrefetch(), "cold", delivered, span{0, 1.5}, span{1, 1}, none},
+		{Pread(), "cold", span{touched * page * 0.99, testSize}, none, none, span{1, 1}},
+		{ReadAt(), "cold", span{touched * page * 0.99, testSize}, none, none, span{1, 1}},
+		{PreadDirect(), "cold", span{read, read}, none, none, span{1, 1}},
+	} {
+		for _, threads := range []int{1, 2} {
+			t.Run(fmt.Sprintf("%s/%s/T%d", tc.s.Name(), tc.pageCase, threads), func(t *testing.T) {
+				s := testSuite(t, "WARMUP=5ms")
+				res, err := measureRow(t, s, randomRow(s, tc.s, tc.pageCase, threads), ops)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if res.n != ops {
+					t.Fatalf("%d ops, want %d", res.n, ops)
+				}
+				c := res.counts.Calls
+				for _, got := range []struct {
+					what string
+					n    uint64
+					want span
+				}{
+					{"device bytes", res.counters.DeviceBytes, tc.dev},
+					{"major faults", res.counters.MajorFaults, tc.majflt},
+					{"madvise calls", c["madvise"], tc.madvise},
+					{"pread calls", c["pread"] + c["readat"], tc.preads},
+					{"read system calls", res.counts.ReadSyscalls, tc.preads},
+				} {
+					if perRead := float64(got.n) / (ops * reads); perRead < got.want.lo || perRead > got.want.hi {
+						t.Errorf("%.2f %s a read, want %v", perRead, got.what, got.want)
+					}
+				}
+			})
+		}
+	}
+}
+
+// A row that reads nothing makes nothing happen, and its ops do not allocate.
+func TestNullRow(t *testing.T) {
+	for _, pageCase := range []string{"hot", "cold"} {
+		s := testSuite(t)
+		row := randomRow(s, Null(), pageCase, 1)
+		row.BytesPerOp = 0
+		row.Op = func(w *Worker) (func() error, error) {
+			offs := make([]int64, s.config.ReadsPerOp)
+			looked := false
+			op := func() (err error) {
+				if looked {
+					return w.Draw(offs)
+				}
+				looked = true
+				if n := testing.AllocsPerRun(100, func() { err = w.Draw(offs) }); n != 0 {
+					t.Errorf("%s: an op allocates %v times", pageCase, n)
+				}
+				return err
+			}
+			return op, nil
+		}
+		res, err := measureRow(t, s, row, 1000)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if res.counters.DeviceBytes != 0 || res.counters.MajorFaults != 0 {
+			t.Errorf("%s: %+v", pageCase, res.counters)
+		}
+	}
+}

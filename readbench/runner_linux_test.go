@@ -1,0 +1,282 @@
+package readbench
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/readbench/suite/internal/datafile"
+)
+
+// exclusive is a file of its own, for tests that spoil it.
+func exclusive(t *testing.T, size int64) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "data.bin")
+	if _, err := datafile.Create(t.Context(), datafile.Spec{Path: path, Size: size, Seed: 1}); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// meeting is a strategy whose reads return only when all workers are inside one at the same time.
+func meeting(parties int, inside func()) fake {
+	var (
+		mu      sync.Mutex
+		waiting int
+		open    = make(chan struct{})
+	)
+	return fake{read: func(o *fakeOpened, rg Range, p []byte) ([]byte, error) {
+		mu.Lock()
+		waiting++
+		gate := open
+		if waiting == parties {
+			waiting, open = 0, make(chan struct{})
+			inside()
+			close(gate)
+		}
+		mu.Unlock()
+		select {
+		case <-gate:
+		case <-time.After(20 * time.Second):
+			return nil, errors.New("the other workers did not come")
+		}
+		return p[:rg.N], errDone
+	}}
+}
+
+var errDone = errors.New("met")
+
+// threads=T is T workers at once, with T processors or, if told so, with those of the caller.
+func TestThreads(t *testing.T) {
+	before := runtime.GOMAXPROCS(0)
+	for _, threads := range []int{1, 3, 16} {
+		for _, procs := range []Procs{ProcsThreads, ProcsInherit} {
+			t.Run(fmt.Sprintf("%d/%s", threads, procs), func(t *testing.T) {
+				s := testSuite(t, "PROCS="+string(procs))
+				want := threads
+				if procs == ProcsInherit {
+					want = before
+				}
+				met := 0
+				strategy := meeting(threads, func() {
+					met++
+					if got := runtime.GOMAXPROCS(0); got != want {
+						t.Errorf("GOMAXPROCS is %d while measuring, want %d", got, want)
+					}
+				})
+				r, err := s.open(randomRow(s, strategy, "hot", threads))
+				if err != nil {
+					t.Fatal(err)
+				}
+				testing.Benchmark(func(b *testing.B) {
+					b.N = max(b.N, threads) // an op for each
+					_, err = r.measure(b)
+					b.SkipNow()
+				})
+				wantError(t, err, errDone.Error())
+				if met != 1 {
+					t.Errorf("%d times all %d workers were reading, want once: the first error ends the call", met, threads)
+				}
+				if got := runtime.GOMAXPROCS(0); got != before {
+					t.Errorf("after a failure GOMAXPROCS is %d, it was %d", got, before)
+				}
+				if err := r.close(); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+	}
+}
+
+// spans records which pages were read in which epoch.
+type spans struct {
+	mu     sync.Mutex
+	seen   []Range
+	epochs [][]Range
+}
+
+// Between two evictions no page is asked for twice, by no worker; every read is inside the file; and the run goes on over several epochs.
+func TestColdReadsNoPageTwice(t *testing.T) {
+	for _, tc := range []struct {
+		read    string
+		threads int
+	}{{"16KiB", 1}, {"16KiB", 4}, {"1000", 3}, {"4096", 2}} {
+		t.Run(fmt.Sprintf("%s/T%d", tc.read, tc.threads), func(t *testing.T) {
+			s := testSuite(t, "READ_SIZE="+tc.read)
+			var sp spans
+			honest := fake{read: func(o *fakeOpened, rg Range, p []byte) ([]byte, error) {
+				sp.mu.Lock()
+				sp.seen = append(sp.seen, rg)
+				sp.mu.Unlock()
+				_, err := o.fd.ReadAt(p[:rg.N], rg.Off)
+				return p[:rg.N], err
+			}}
+			r, err := s.open(randomRow(s, honest, "cold", tc.threads))
+			if err != nil {
+				t.Fatal(err)
+			}
+			state := r.state.(*coldState)
+			state.want = 1000 // several epochs in a short run
+			r.state = &recordingState{coldState: state, sp: &sp}
+			sp.seen = nil
+			const ops = 400
+			testing.Benchmark(func(b *testing.B) {
+				b.N = ops
+				_, err = r.measure(b)
+				b.SkipNow()
+			})
+			sp.next()
+			if err := errors.Join(err, r.close()); err != nil {
+				t.Fatal(err)
+			}
+			total, page := 0, int64(os.Getpagesize())
+			for _, epoch := range sp.epochs {
+				total += len(epoch)
+				slices.SortFunc(epoch, func(a, b Range) int { return int(a.Off - b.Off) })
+				for i, rg := range epoch {
+					if rg.Off < 0 || rg.Off+int64(rg.N) > s.file.size {
+						t.Fatalf("%v is outside the file", rg)
+					}
+					if i > 0 && (epoch[i-1].Off+int64(epoch[i-1].N)-1)/page >= rg.Off/page {
+						t.Fatalf("%v and %v share a page", epoch[i-1], rg)
+					}
+				}
+			}
+			if want := ops * s.config.ReadsPerOp; total != want || len(sp.epochs) < want/1000 {
+				t.Errorf("%d reads in %d epochs, want %d in at least %d", total, len(sp.epochs), want, want/1000)
+			}
+		})
+	}
+}
+
+func (sp *spans) next() {
+	if len(sp.seen) > 0 {
+		sp.epochs = append(sp.epochs, sp.seen)
+		sp.seen = nil
+	}
+}
+
+// recordingState notes where an epoch ends.
+type recordingState struct {
+	*coldState
+	sp *spans
+}
+
+func (s *recordingState) restore(ctx context.Context, when moment) error {
+	s.sp.next()
+	return s.coldState.restore(ctx, when)
+}
+
+// A file that is truncated while it is mapped fails the row and names the cause; the process lives.
+func TestTruncatedWhileMapped(t *testing.T) {
+	for _, strategy := range []Strategy{Mmap(), MmapRandomPrefetch(), Pread()} {
+		t.Run(strategy.Name(), func(t *testing.T) {
+			const size = 16 << 20
+			path := exclusive(t, size)
+			s := testSuiteOn(t, path)
+			r, err := s.open(randomRow(s, strategy, "hot", 2))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := os.Truncate(path, size/4); err != nil {
+				t.Fatal(err)
+			}
+			more := 1000
+			var mu sync.Mutex
+			err = r.performEach(2, func() bool {
+				mu.Lock()
+				defer mu.Unlock()
+				more--
+				return more > 0
+			})
+			want := "truncated from 16777216 to 4194304 bytes while it was mapped"
+			if strategy.Name() == "pread" {
+				want = "end of file"
+			}
+			wantError(t, err, want)
+			if err := r.close(); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// A hot row whose file was evicted behind its back is failed, not reported.
+func TestHotIsHot(t *testing.T) {
+	s := testSuite(t)
+	r, err := s.open(randomRow(s, Pread(), "hot", 1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	evicting := &evictingState{caseState: r.state, run: r}
+	r.state = evicting
+	var res *result
+	testing.Benchmark(func(b *testing.B) {
+		if res, err = r.measure(b); err == nil {
+			err = r.state.judge(res)
+		}
+		b.SkipNow()
+	})
+	wantError(t, errors.Join(err, r.close()), "pages were reclaimed while it ran")
+}
+
+// evictingState evicts the file after it was brought into its state.
+type evictingState struct {
+	caseState
+	run *running
+}
+
+func (s *evictingState) restore(ctx context.Context, when moment) error {
+	if err := s.caseState.restore(ctx, when); err != nil {
+		return err
+	}
+	return (&coldState{run: s.run}).evict(ctx)
+}
+
+// What makes no sense together is refused when a row is opened, with the remedy.
+func TestRowRefused(t *testing.T) {
+	for _, tc := range []struct {
+		name     string
+		strategy Strategy
+		settings []string
+		pageCase string
+		threads  int
+		want     string
+		skip     bool
+	}{
+		{"direct reads of an odd size", PreadDirect(), []string{"READ_SIZE=1000"}, "hot", 1, `READBENCH_READ_SIZE="1000": it is no multiple of`, false},
+		{"a read as large as the file", Pread(), []string{"SIZE=64KiB", "READ_SIZE=65535"}, "hot", 1, "too few for a read of 65535", false},
+		{"fewer places than ops have reads", Pread(), []string{"SIZE=1MiB"}, "cold", 16, "set READBENCH_SIZE to 5MiB or more", true},
+		{"epochs too short for all threads", MmapPrefetch(), []string{"SIZE=2MiB"}, "cold", 4, "would warm more than", true},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			s := testSuite(t, tc.settings...)
+			_, err := s.open(randomRow(s, tc.strategy, tc.pageCase, tc.threads))
+			wantError(t, err, tc.want)
+			if errors.Is(err, ErrUnsupported) != tc.skip {
+				t.Errorf("skipped: %v, want %v", !tc.skip, tc.skip)
+			}
+		})
+	}
+}
+
+// Names of rows are what benchstat can take apart.
+func TestRowName(t *testing.T) {
+	row := Row{Strategy: MmapRandomPrefetch(), Case: "cold", Threads: 16, Labels: []string{"read=16KiB"}}
+	if name, err := row.name(); name != "case=cold/read=16KiB/policy=always/threads=16" || err != nil {
+		t.Errorf("%q, %v", name, err)
+	}
+	for _, label := range []string{"", "read", "=x", "read=", "a=b/c", "a=b c", "engine=v-2"} {
+		row.Labels = []string{label}
+		if name, err := row.name(); err == nil {
+			t.Errorf("label %q is accepted: %s", label, name)
+		}
+	}
+}
