@@ -11,7 +11,10 @@ BENCH ?= .
 # Where binaries and results go.
 OUT ?= .out
 
-.PHONY: test lint unit race fuzz bench fio clean
+# Strategies as columns, case and threads as rows, a table for each unit.
+TABLES = $(GO) tool benchstat -row /case,/threads -col .name
+
+.PHONY: test lint unit race fuzz bench noise fio clean
 
 # Everything that must pass.
 test: lint unit race
@@ -38,18 +41,25 @@ fuzz:
 	  done; \
 	done
 
-# Random reads, hot and cold, T1 to T16: tables of throughput and of the evidence beside it.
+# Random reads, hot and cold, T1 to T16: tables of throughput, and of the evidence beside it.
 bench:
-	@mkdir -p $(OUT)
+	@mkdir -p $(OUT) && rm -f $(OUT)/round-*.txt
 	@if [ -z "$$READBENCH_FILE" ]; then $(GO) run ./tools/mkfile -size $${READBENCH_SIZE:-1GiB} -seed $${READBENCH_SEED:-1} >&2; fi
 	$(GO) test -c -o $(OUT)/random.test ./readbench/random
-	@rm -f $(OUT)/bench.txt
-	@status=0; for round in $$(seq $(ROUNDS)); do \
+	@status=0; for round in $$(seq -w $(ROUNDS)); do \
 	  echo "# round $$round of $(ROUNDS)" >&2; \
-	  $(OUT)/random.test -test.run='^$$' -test.bench='$(BENCH)' -test.benchtime=$(BENCHTIME) >>$(OUT)/bench.txt || status=1; \
+	  $(OUT)/random.test -test.run='^$$' -test.bench='$(BENCH)' -test.benchtime=$(BENCHTIME) >$(OUT)/round-$$round.txt || status=1; \
 	done; \
-	$(GO) tool benchstat -row /case,/threads -col .name -filter '.unit:(ops/ms OR dev-B/op OR majflt/op OR madvise/op)' $(OUT)/bench.txt; \
+	cat $(OUT)/round-*.txt >$(OUT)/bench.txt; \
+	$(TABLES) -filter '-.name:Null .unit:ops/ms' $(OUT)/bench.txt; \
+	$(TABLES) -filter '-.name:Null .unit:(dev-B/op OR majflt/op OR madvise/op)' $(OUT)/bench.txt | grep -v '^[a-z-]*: '; \
 	if [ $$status != 0 ]; then grep -A3 -e '--- FAIL' $(OUT)/bench.txt >&2; fi; exit $$status
+
+# The noise floor: odd against even rounds of the last "make bench", which differ in nothing.
+noise:
+	@cat $$(ls $(OUT)/round-*.txt | sed -n 'p;n') >$(OUT)/odd.txt
+	@cat $$(ls $(OUT)/round-*.txt | sed -n 'n;p') >$(OUT)/even.txt
+	$(GO) tool benchstat -filter '-.name:Null .unit:ops/ms' $(OUT)/odd.txt $(OUT)/even.txt
 
 # The same reads by fio, interleaved with ours, on the same file.
 fio:

@@ -2,8 +2,11 @@ package readbench
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
+
+	"github.com/readbench/suite/internal/pagecache"
 )
 
 // A pageCase is a state of the page cache in which a row is measured.
@@ -47,6 +50,14 @@ func parseCase(name string) (pageCase, error) {
 		return coldCase{}, nil
 	}
 	return nil, fmt.Errorf("%q is no case; there are %s", name, strings.Join([]string{"hot", "cold"}, ", "))
+}
+
+// refused makes a refusal of the page cache one that skips the row.
+func refused(pageCase string, err error) error {
+	if errors.Is(err, pagecache.ErrUnsupported) {
+		return Unsupported("%s: %w", pageCase, err)
+	}
+	return err
 }
 
 // directShare is the least share of the bytes that direct reads must make the device deliver, in every case.

@@ -2,7 +2,6 @@ package readbench
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"sync/atomic"
 
@@ -149,10 +148,7 @@ func (s *coldState) evict(ctx context.Context) error {
 		e.Unmap = m.Drop
 	}
 	_, err := e.Evict(ctx, f.control, f.size)
-	if errors.Is(err, pagecache.ErrUnsupported) {
-		return Unsupported("cold: %w", err)
-	}
-	return err
+	return refused("cold", err)
 }
 
 func (s *coldState) judge(res *result) error {

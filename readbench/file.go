@@ -43,11 +43,11 @@ func OpenFile(ctx context.Context, c *Config) (*File, error) {
 	}
 	f, err := os.Open(path)
 	if err != nil {
-		return nil, fmt.Errorf("%w; %s", err, remedy(c, path))
+		return nil, fmt.Errorf("%w; %s", err, remedy(c, path, false))
 	}
 	file := &File{path: path, page: os.Getpagesize(), control: f}
 	if err := file.inspect(c); err != nil {
-		return nil, errors.Join(fmt.Errorf("%s: %w; %s", path, err, remedy(c, path)), f.Close())
+		return nil, errors.Join(fmt.Errorf("%s: %w; %s", path, err, remedy(c, path, errors.Is(err, errDamaged))), f.Close())
 	}
 	return file, nil
 }
@@ -62,13 +62,19 @@ func makeDefault(ctx context.Context, path string, size Size, seed uint64) error
 	return err
 }
 
-// remedy is the command that makes a right file.
-func remedy(c *Config, path string) string {
+var errDamaged = errors.New("it is a data file, but damaged")
+
+// remedy is the command that makes a right file. Without force it leaves alone what is no data file, and what looks right.
+func remedy(c *Config, path string, force bool) string {
 	size := c.Size
 	if size == 0 {
 		size = DefaultSize
 	}
-	return fmt.Sprintf("make a data file with: go run github.com/readbench/suite/tools/mkfile -force -size %s -seed %d %s", size, c.Seed, path)
+	flags := ""
+	if force {
+		flags = "-force "
+	}
+	return fmt.Sprintf("a right one is made by: go run github.com/readbench/suite/tools/mkfile %s-size %s -seed %d %s", flags, size, c.Seed, path)
 }
 
 // inspect finds out size and content of the file, and whether it can be used.
@@ -96,7 +102,7 @@ func (f *File) inspect(c *Config) error {
 		return fmt.Errorf("it has %d bytes, too few for reads of %s (%sREAD_SIZE)", f.size, c.ReadSize, EnvPrefix)
 	case device:
 	case allocated(st) >= 0 && allocated(st) < whole:
-		return fmt.Errorf("it is sparse (%d of %d bytes are allocated): holes are not read from the device", allocated(st), whole)
+		return fmt.Errorf("it is sparse (%d of %d bytes are allocated): holes are not read from the device (cp --sparse=never makes a full copy)", allocated(st), whole)
 	}
 	return f.identify(c, whole)
 }
@@ -132,7 +138,7 @@ func (f *File) identify(c *Config, whole int64) error {
 			return err
 		}
 		if err := content.Explain(block, at); err != nil {
-			return fmt.Errorf("it is a data file, but damaged: %w", err)
+			return fmt.Errorf("%w: %w", errDamaged, err)
 		}
 	}
 	f.content = &content

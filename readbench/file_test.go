@@ -46,7 +46,7 @@ func TestFileRefused(t *testing.T) {
 			}
 			_, err := openTest(t, path, tc.settings...)
 			wantError(t, err, tc.want)
-			wantError(t, err, "go run github.com/readbench/suite/tools/mkfile -force -size ")
+			wantError(t, err, "go run github.com/readbench/suite/tools/mkfile ")
 			wantError(t, err, path)
 		})
 	}

@@ -36,7 +36,7 @@ func (s *hotState) prepare(ctx context.Context) error {
 func (s *hotState) restore(ctx context.Context, _ moment) error {
 	f := s.run.suite.file
 	defer notice.Slow("warming %s", f.path)()
-	return pagecache.Warm(ctx, f.control, f.size, nil)
+	return refused("hot", pagecache.Warm(ctx, f.control, f.size, nil))
 }
 
 func (s *hotState) judge(res *result) error {

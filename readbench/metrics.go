@@ -122,7 +122,11 @@ func (res *result) report(b *testing.B, set Metrics) {
 		if m.all && set != MetricsAll {
 			continue
 		}
-		if v, ok := m.value(res); ok {
+		v, ok := m.value(res)
+		if ok && v == 0 && strings.HasSuffix(m.unit, "-ns/op") {
+			ok = false // benchfmt scales units of time to seconds, but not those of zeros: benchstat would make two columns of them
+		}
+		if ok {
 			b.ReportMetric(v, m.unit)
 		}
 	}

@@ -82,10 +82,12 @@ func (c Content) CheckEnds(p []byte, off int64) bool {
 		binary.LittleEndian.Uint64(p[n-wordSize:]) == c.wordAt(off+int64(n-wordSize))
 }
 
-// CheckStrides is CheckEnds and, in between, one word in every stride bytes, so that each page of a mapping is touched.
+// CheckStrides is CheckEnds and, in between, one aligned word in every stride bytes, so that each page of a mapping is touched. stride is a
+// multiple of 8.
 func (c Content) CheckStrides(p []byte, off int64, stride int) bool {
-	for at := stride; at+wordSize <= len(p); at += stride {
-		if binary.LittleEndian.Uint64(p[at:]) != c.wordAt(off+int64(at)) {
+	inWord := int(off % wordSize)
+	for at := stride - inWord; at+wordSize <= len(p); at += stride {
+		if binary.LittleEndian.Uint64(p[at:]) != c.word(uint64(off+int64(at))/wordSize) {
 			return false
 		}
 	}
@@ -120,19 +122,25 @@ func (c Content) Explain(p []byte, off int64) error {
 	}
 	at := off + int64(bad)
 	err := fmt.Errorf("byte %d (block %d) is %#02x, want %#02x", at, at/BlockSize, p[bad], byte(c.wordAt(at)))
-	start := (at+wordSize-1)/wordSize*wordSize - off // the first aligned word from there on
-	if start < 0 || start+wordSize > int64(len(p)) {
-		return err
+	if from, ok := c.locate(p[bad:]); ok && from != at { // what is where it belongs is only behind the damage
+		return fmt.Errorf("%w; what is there belongs to byte %d (block %d)", err, from, from/BlockSize)
 	}
-	found := binary.LittleEndian.Uint64(p[start:])
-	if found == 0 {
+	if rest := p[bad:]; len(rest) >= wordSize && binary.LittleEndian.Uint64(rest) == 0 {
 		return fmt.Errorf("%w; there are zeros: a hole, or never written", err)
 	}
-	const farthest = 1 << 50 // words; beyond any file
-	if i := (unmix(found) - c.key) * gammaInv; i < farthest {
-		return fmt.Errorf("%w; what is there belongs to byte %d (block %d)", err, i*wordSize, i*wordSize/BlockSize)
-	}
 	return err
+}
+
+// locate finds where in the content p comes from: one of its first words is an aligned one there, and tells its index.
+func (c Content) locate(p []byte) (off int64, ok bool) {
+	const farthest = 1 << 44 // words; beyond any file
+	for at := 0; at < wordSize && at+wordSize <= len(p); at++ {
+		i := (unmix(binary.LittleEndian.Uint64(p[at:])) - c.key) * gammaInv
+		if i < farthest && int64(i)*wordSize >= int64(at) {
+			return int64(i)*wordSize - int64(at), true
+		}
+	}
+	return 0, false
 }
 
 // Identify returns the content that the first block of a file belongs to; ok is false if it is no data file's first block.

@@ -23,11 +23,13 @@ type Spec struct {
 	Path string
 	Size int64 // bytes, a positive multiple of BlockSize
 	Seed uint64
+	// Force makes the file anew even if the right one is there. The old one is replaced when the new one is whole.
+	Force bool
 	// Progress, if not nil, is told the bytes written so far, now and then, concurrently.
 	Progress func(done int64)
 }
 
-// Create makes the data file of s unless one of the right size and seed is there; made says whether it did.
+// Create makes the data file of s unless one of the right size and seed is there (and Force is off); made says whether it did.
 //
 // The file is written beside its final place as PATH.part, all blocks allocated, in parallel and past the page cache where the file system
 // allows it, synced, and renamed when whole. A lock on the part file keeps a second process waiting, which then finds the file made. A
@@ -36,9 +38,12 @@ func Create(ctx context.Context, s Spec) (made bool, err error) {
 	if s.Size <= 0 || s.Size%BlockSize != 0 {
 		return false, fmt.Errorf("making %s: size %d is not a positive multiple of %d", s.Path, s.Size, BlockSize)
 	}
-	part, err := lockPart(ctx, s.Path+".part", func() bool { return present(s) })
-	if part == nil || err != nil {
-		return false, err
+	part, err := lockPart(ctx, s.Path+".part", func() bool { return !s.Force && present(s) })
+	if err != nil {
+		return false, fmt.Errorf("making %s: %w", s.Path, err)
+	}
+	if part == nil {
+		return false, nil
 	}
 	defer func() {
 		if err != nil {

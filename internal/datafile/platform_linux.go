@@ -14,7 +14,11 @@ func allocate(f *os.File, size int64) error {
 	if err := unix.Fstatfs(int(f.Fd()), &st); err != nil {
 		return fmt.Errorf("statfs: %w", err)
 	}
-	if free := int64(st.Bavail) * st.Bsize; free < size {
+	var own unix.Stat_t // a part file that somebody left may have blocks already
+	if err := unix.Fstat(int(f.Fd()), &own); err != nil {
+		return fmt.Errorf("stat: %w", err)
+	}
+	if free := int64(st.Bavail)*st.Bsize + own.Blocks*512; free < size {
 		return fmt.Errorf("%d bytes wanted, %d free on its file system: set READBENCH_FILE to a path on a larger one, or a smaller READBENCH_SIZE", size, free)
 	}
 	if err := f.Truncate(size); err != nil {

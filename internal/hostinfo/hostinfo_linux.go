@@ -16,10 +16,9 @@ import (
 func Of(f *os.File, proc, sys string) Info {
 	dev := deviceNumber(f)
 	dir := filepath.Join(sys, "dev/block", dev)
-	name, queue := "", ""
+	name, queue := "", filepath.Join(dir, "queue")
 	if target, err := os.Readlink(dir); err == nil {
 		name = filepath.Base(target)
-		queue = filepath.Join(dir, "queue")
 		if _, err := os.Stat(queue); err != nil { // a partition has its disk's
 			queue = filepath.Join(dir, "../queue")
 			if resolved, err := filepath.EvalSymlinks(dir); err == nil {
@@ -28,7 +27,7 @@ func Of(f *os.File, proc, sys string) Info {
 		}
 	}
 	readAhead := content(filepath.Join(sys, "class/bdi", dev, "read_ahead_kb"))
-	if readAhead == unknown && queue != "" {
+	if readAhead == unknown {
 		readAhead = content(filepath.Join(queue, "read_ahead_kb"))
 	}
 	return Info{

@@ -65,7 +65,10 @@ func RoundOut(off int64, n int, page, size int64) (start, length int64) {
 
 // Advise gives advice on the whole mapping.
 func (m *Map) Advise(a Advice) error {
-	advice := map[Advice]int{Normal: unix.MADV_NORMAL, Random: unix.MADV_RANDOM, Sequential: unix.MADV_SEQUENTIAL}[a]
+	advice, ok := map[Advice]int{Normal: unix.MADV_NORMAL, Random: unix.MADV_RANDOM, Sequential: unix.MADV_SEQUENTIAL}[a]
+	if !ok {
+		return fmt.Errorf("madvise on all of %s: no such advice: %s", m.name, a)
+	}
 	if err := unix.Madvise(m.data, advice); err != nil {
 		return fmt.Errorf("madvise %s on all of %s: %w", a, m.name, err)
 	}

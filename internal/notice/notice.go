@@ -8,6 +8,7 @@ package notice
 import (
 	"fmt"
 	"os"
+	"strings"
 	"sync"
 	"time"
 )
@@ -20,9 +21,10 @@ var (
 	kept []string
 )
 
-// Printf prints one line, or keeps it until Release. It is safe for concurrent use.
+// Printf prints one line, or keeps it until Release; what has several lines becomes several. It is safe for concurrent use.
 func Printf(format string, args ...any) {
-	line := prefix + fmt.Sprintf(format, args...)
+	text := strings.TrimSuffix(fmt.Sprintf(format, args...), "\n")
+	line := prefix + strings.ReplaceAll(text, "\n", "\n"+prefix)
 	mu.Lock()
 	defer mu.Unlock()
 	if held && sameFile(os.Stdout, os.Stderr) {
@@ -49,14 +51,17 @@ func Release() {
 	held, kept = false, nil
 }
 
+// patience is how long people wait before they want to know: a variable for tests.
+var patience = 2 * time.Second
+
 // Slow says what is going on if it takes longer than a patient person waits (2 s), and again ever more rarely. The
-// caller calls stop at the end.
+// caller calls stop at the end, once; afterwards nothing more is printed.
 func Slow(format string, args ...any) (stop func()) {
 	what := fmt.Sprintf(format, args...)
 	start := time.Now()
-	const patience = 2 * time.Second
-	done := make(chan struct{})
+	done, ended := make(chan struct{}), make(chan struct{})
 	go func() {
+		defer close(ended)
 		for wait := patience; ; wait *= 2 {
 			select {
 			case <-done:
@@ -66,7 +71,10 @@ func Slow(format string, args ...any) (stop func()) {
 			}
 		}
 	}()
-	return func() { close(done) }
+	return func() {
+		close(done)
+		<-ended
+	}
 }
 
 func sameFile(a, b *os.File) bool {

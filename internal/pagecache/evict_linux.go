@@ -77,7 +77,7 @@ func likelyCause(f *os.File) string {
 	if err := unix.Fstatfs(int(f.Fd()), &st); err == nil && (st.Type == unix.TMPFS_MAGIC || st.Type == unix.RAMFS_MAGIC) {
 		return "; it lies on tmpfs, whose pages are the file: use a file system on a disk"
 	}
-	return "; does another process map it, write it or lock it (fuser -v shows who)? Is it yours to write (else the kernel may claim that all is resident)?"
+	return "; does another process map it, write it or lock it (fuser -v shows who)?"
 }
 
 // DropAll drops the clean, unmapped pages of the whole machine's cache. It needs root.

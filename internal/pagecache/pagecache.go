@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"runtime"
 	"sync"
 	"sync/atomic"
 )
@@ -98,8 +97,4 @@ func readAll(ctx context.Context, f *os.File, size int64, progress func(int64)) 
 	}
 	wg.Wait()
 	return first
-}
-
-func unsupported(what string) error {
-	return fmt.Errorf("%s: %w on %s", what, ErrUnsupported, runtime.GOOS)
 }

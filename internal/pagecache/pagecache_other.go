@@ -4,7 +4,9 @@ package pagecache
 
 import (
 	"context"
+	"fmt"
 	"os"
+	"runtime"
 )
 
 // Resident is unsupported here.
@@ -14,9 +16,9 @@ func Resident(*os.File, int64, int64) (Residency, error) {
 
 // An Evictor removes a file from the page cache; unsupported here.
 type Evictor struct {
-	Limit   float64
-	DropAll bool
-	Unmap   func() error
+	Limit   float64      // see evict_linux.go
+	DropAll bool         // see evict_linux.go
+	Unmap   func() error // see evict_linux.go
 }
 
 // Evict is unsupported here.
@@ -26,3 +28,7 @@ func (Evictor) Evict(context.Context, *os.File, int64) (Residency, error) {
 
 // DropAll is unsupported here.
 func DropAll() error { return unsupported("dropping the machine's page cache") }
+
+func unsupported(what string) error {
+	return fmt.Errorf("%s: %w on %s", what, ErrUnsupported, runtime.GOOS)
+}

@@ -10,13 +10,29 @@ import (
 )
 
 // Resident says how much of the n bytes at off is in the page cache; n is at least 1. It asks cachestat (Linux 6.5), and mincore
-// where that is missing or refused. Both may refuse, or claim that all is resident, if the caller neither owns nor may write the file.
+// where that is missing or refused. The kernel hides residency from those who neither own nor may write a file: an error that wraps ErrUnsupported.
 func Resident(f *os.File, off, n int64) (Residency, error) {
 	r, err := cachestat(f, off, n)
 	if errors.Is(err, unix.ENOSYS) || errors.Is(err, unix.EOPNOTSUPP) || errors.Is(err, unix.EPERM) {
+		if err := visible(f); err != nil {
+			return Residency{}, err
+		}
 		return mincore(f, off, n)
 	}
 	return r, err
+}
+
+// visible returns an error if mincore would claim that every page of f is resident, whatever is (Linux 5.2 and later).
+func visible(f *os.File) error {
+	var st unix.Stat_t
+	if err := unix.Fstat(int(f.Fd()), &st); err != nil {
+		return fmt.Errorf("stat %s: %w", f.Name(), err)
+	}
+	uid := os.Geteuid()
+	if uid == 0 || uid == int(st.Uid) || unix.Faccessat(unix.AT_FDCWD, f.Name(), unix.W_OK, unix.AT_EACCESS) == nil {
+		return nil
+	}
+	return fmt.Errorf("residency of %s: the kernel hides it from those who neither own nor may write a file; copy it, or run as its owner: %w", f.Name(), ErrUnsupported)
 }
 
 func cachestat(f *os.File, off, n int64) (Residency, error) {

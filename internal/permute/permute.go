@@ -13,6 +13,7 @@ type Permutation struct {
 	fold       uint
 	mul1, add1 uint64
 	mul2, add2 uint64
+	mul3       uint64
 }
 
 // New returns the permutation of 0…n−1 with the given seed; n is at least 1.
@@ -26,7 +27,7 @@ func New(n, seed uint64) Permutation {
 	width := max(bits.Len64(n-1), 1)
 	return Permutation{
 		n: n, mask: 1<<width - 1, fold: uint(width+1) / 2,
-		mul1: next() | 1, add1: next(), mul2: next() | 1, add2: next(),
+		mul1: next() | 1, add1: next(), mul2: next() | 1, add2: next(), mul3: next() | 1,
 	}
 }
 
@@ -38,6 +39,7 @@ func (p *Permutation) At(i uint64) uint64 {
 		i ^= i >> fold
 		i = (i*p.mul2 + p.add2) & p.mask
 		i ^= i >> fold
+		i = (i * p.mul3) & p.mask
 		if i < p.n {
 			return i
 		}

@@ -1,0 +1,207 @@
+package hostinfo
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// A tree is what is in a proc or sys file system, path by path; text that begins with "-> " is a link.
+type tree map[string]string
+
+func (files tree) make(t *testing.T) (root string) {
+	t.Helper()
+	root = t.TempDir()
+	for name, text := range files {
+		path := filepath.Join(root, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		var err error
+		if target, ok := cutLink(text); ok {
+			err = os.Symlink(target, path)
+		} else {
+			err = os.WriteFile(path, []byte(text), 0o644)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return root
+}
+
+func cutLink(text string) (target string, ok bool) {
+	const arrow = "-> "
+	if len(text) < len(arrow) || text[:len(arrow)] != arrow {
+		return "", false
+	}
+	return text[len(arrow):], true
+}
+
+// A file of which Of is asked: any one. The trees are built for the number of the device that it is really on.
+func someFile(t *testing.T) (f *os.File, dev string) {
+	t.Helper()
+	f, err := os.Create(filepath.Join(t.TempDir(), "data"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { f.Close() })
+	return f, deviceNumber(f)
+}
+
+// recordedProc is of a machine of 24 GiB, with the file system of dev mounted at /data.
+func recordedProc(dev, kind string) tree {
+	return tree{
+		"sys/kernel/osrelease": "6.18.44-generic\n",
+		"meminfo":              "MemTotal:       24683528 kB\nMemFree:        22937604 kB\nMemAvailable:   23883776 kB\n",
+		"self/mountinfo": "22 1 8:900 / / rw,relatime shared:1 - xfs /dev/other rw\n" +
+			"25 22 0:901 / /proc rw,nosuid shared:12 - proc proc rw\n" +
+			fmt.Sprintf("31 22 %s / /data\\040disk rw,relatime shared:3 master:2 - %s /dev/vda rw,discard\n", dev, kind) +
+			"40 22 0:902 / /tmp rw - tmpfs tmpfs rw\n",
+	}
+}
+
+// facts are those that a machine decides, in their order; all are named, always.
+func facts(kernel, memory, filesystem, device, rotational, scheduler, readAhead string) []Fact {
+	return []Fact{
+		{"kernel", kernel},
+		{"cpus", strconv.Itoa(runtime.NumCPU())},
+		{"memory", memory},
+		{"filesystem", filesystem},
+		{"device", device},
+		{"rotational", rotational},
+		{"scheduler", scheduler},
+		{"read-ahead-kb", readAhead},
+	}
+}
+
+func TestOf(t *testing.T) {
+	f, dev := someFile(t)
+	for _, c := range []struct {
+		rule      string
+		proc, sys tree
+		want      Info
+	}{
+		{"a whole disk has a queue of its own",
+			recordedProc(dev, "ext4"),
+			tree{
+				"dev/block/" + dev:                                   "-> ../../devices/pci0/virtio3/block/vda",
+				"devices/pci0/virtio3/block/vda/dev":                 dev + "\n",
+				"devices/pci0/virtio3/block/vda/size":                "536870912\n",
+				"devices/pci0/virtio3/block/queue/trap":              "not a device's queue\n",
+				"devices/pci0/virtio3/block/vda/queue/rotational":    "0\n",
+				"devices/pci0/virtio3/block/vda/queue/scheduler":     "[none] mq-deadline \n",
+				"devices/pci0/virtio3/block/vda/queue/read_ahead_kb": "8192\n",
+			},
+			Info{Device: "vda", Facts: facts("6.18.44-generic", "24105MiB", "ext4", "vda", "0", "none", "8192")}},
+		{"a partition has its disk's queue, and its own name",
+			recordedProc(dev, "xfs"),
+			tree{
+				"dev/block/" + dev:                           "-> ../../devices/ata1/block/sda/sda2",
+				"devices/ata1/block/sda/sda2/partition":      "2\n",
+				"devices/ata1/block/sda/queue/rotational":    "1\n",
+				"devices/ata1/block/sda/queue/scheduler":     "none [mq-deadline] kyber bfq\n",
+				"devices/ata1/block/sda/queue/read_ahead_kb": "128\n",
+			},
+			Info{Device: "sda2", Facts: facts("6.18.44-generic", "24105MiB", "xfs", "sda2", "1", "mq-deadline", "128")}},
+		{"the read-ahead of the file system itself counts more than its device's",
+			recordedProc(dev, "ext4"),
+			tree{
+				"dev/block/" + dev:                          "-> ../../devices/block/nvme0n1",
+				"devices/block/nvme0n1/queue/rotational":    "0\n",
+				"devices/block/nvme0n1/queue/scheduler":     "none\n",
+				"devices/block/nvme0n1/queue/read_ahead_kb": "128\n",
+				"class/bdi/" + dev + "/read_ahead_kb":       "4096\n",
+			},
+			Info{Device: "nvme0n1", Facts: facts("6.18.44-generic", "24105MiB", "ext4", "nvme0n1", "0", "none", "4096")}},
+		{"a file system without a block device",
+			recordedProc(dev, "overlay"),
+			tree{"dev/block/8:900": "-> ../../devices/block/other"},
+			Info{Facts: facts("6.18.44-generic", "24105MiB", "overlay", unknown, unknown, unknown, unknown)}},
+		{"a file system without a block device that has a read-ahead",
+			recordedProc(dev, "nfs4"),
+			tree{"class/bdi/" + dev + "/read_ahead_kb": "15360\n"},
+			Info{Facts: facts("6.18.44-generic", "24105MiB", "nfs4", unknown, unknown, unknown, "15360")}},
+		{"a mount that this process cannot see",
+			recordedProc("8:999", "ext4"), tree{},
+			Info{Facts: facts("6.18.44-generic", "24105MiB", unknown, unknown, unknown, unknown, unknown)}},
+		{"nothing is told at all",
+			tree{}, tree{},
+			Info{Facts: facts(unknown, unknown, unknown, unknown, unknown, unknown, unknown)}},
+		{"what is told is empty or of another form",
+			tree{"sys/kernel/osrelease": "\n", "meminfo": "MemTotal: much\n", "self/mountinfo": "\n31 22\n" + dev + " - ext4\n"},
+			tree{
+				"dev/block/" + dev:                   "-> ../../devices/block/vda",
+				"devices/block/vda/queue/rotational": "",
+				"devices/block/vda/queue/scheduler":  "\n",
+			},
+			Info{Device: "vda", Facts: facts(unknown, unknown, unknown, "vda", unknown, unknown, unknown)}},
+	} {
+		t.Run(c.rule, func(t *testing.T) {
+			if diff := cmp.Diff(c.want, Of(f, c.proc.make(t), c.sys.make(t))); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// Without a device nothing is looked for, in particular not in the working directory.
+func TestOfLooksNowhereElse(t *testing.T) {
+	f, dev := someFile(t)
+	t.Chdir(tree{"rotational": "1\n", "scheduler": "[mine]\n", "read_ahead_kb": "7\n"}.make(t))
+	want := facts("6.18.44-generic", "24105MiB", "overlay", unknown, unknown, unknown, unknown)
+	if diff := cmp.Diff(want, Of(f, recordedProc(dev, "overlay").make(t), t.TempDir()).Facts); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func TestChosen(t *testing.T) {
+	for list, want := range map[string]string{
+		"[none] mq-deadline":           "none",
+		"none [mq-deadline] kyber bfq": "mq-deadline",
+		"mq-deadline kyber [bfq]":      "bfq",
+		"none":                         "none",
+		unknown:                        unknown,
+	} {
+		if got := chosen(list); got != want {
+			t.Errorf("of %q, %q is chosen, want %q", list, got, want)
+		}
+	}
+}
+
+// A file that cannot be asked, and a device itself, which is not the device that its name lies on.
+func TestDeviceNumber(t *testing.T) {
+	f, dev := someFile(t)
+	f.Close()
+	if got := deviceNumber(f); got != unknown {
+		t.Errorf("a closed file is on device %q", got)
+	}
+	disk, err := os.Open("/dev/loop0")
+	if err != nil {
+		t.Skipf("no block device that may be opened: %v", err)
+	}
+	defer disk.Close()
+	if got := deviceNumber(disk); got != "7:0" || got == dev {
+		t.Errorf("/dev/loop0 is %q, want 7:0", got)
+	}
+}
+
+// On this machine, as it is: what is told is told twice alike, and the kernel is known.
+func TestOfThisMachine(t *testing.T) {
+	f, _ := someFile(t)
+	info := Of(f, "/proc", "/sys")
+	if diff := cmp.Diff(info, Of(f, "/proc", "/sys")); diff != "" {
+		t.Errorf("asked twice (-first +second):\n%s", diff)
+	}
+	for _, fact := range info.Facts {
+		if (fact.Key == "kernel" || fact.Key == "memory") && fact.Value == unknown {
+			t.Errorf("%s is unknown", fact.Key)
+		}
+	}
+	t.Logf("%+v", info)
+}
