@@ -75,11 +75,8 @@ func TestThreads(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				testing.Benchmark(func(b *testing.B) {
-					b.N = max(b.N, threads) // an op for each
-					_, err = r.measure(b)
-					b.SkipNow()
-				})
+				const ops = 1 << 20 // enough for each worker, in whatever portions RunParallel hands them out
+				benchmarkN(t, ops, func(b *testing.B) { _, err = r.measure(b) })
 				wantError(t, err, errDone.Error())
 				if met != 1 {
 					t.Errorf("%d times all %d workers were reading, want once: the first error ends the call", met, threads)
@@ -127,11 +124,7 @@ func TestColdReadsNoPageTwice(t *testing.T) {
 			r.state = &recordingState{coldState: state, sp: &sp}
 			sp.seen = nil
 			const ops = 400
-			testing.Benchmark(func(b *testing.B) {
-				b.N = ops
-				_, err = r.measure(b)
-				b.SkipNow()
-			})
+			benchmarkN(t, ops, func(b *testing.B) { _, err = r.measure(b) })
 			sp.next()
 			if err := errors.Join(err, r.close()); err != nil {
 				t.Fatal(err)
@@ -218,11 +211,10 @@ func TestHotIsHot(t *testing.T) {
 	evicting := &evictingState{caseState: r.state, run: r}
 	r.state = evicting
 	var res *result
-	testing.Benchmark(func(b *testing.B) {
+	benchmarkN(t, 10, func(b *testing.B) {
 		if res, err = r.measure(b); err == nil {
 			err = r.state.judge(res)
 		}
-		b.SkipNow()
 	})
 	wantError(t, errors.Join(err, r.close()), "pages were reclaimed while it ran")
 }

@@ -78,11 +78,11 @@ func newEnv(t *testing.T, s readbench.Strategy) *env {
 // with opens the strategy, runs f, and closes it again.
 func (e *env) with(f func() error) (err error) {
 	if e.opened, err = e.s.Open(e.file, e.setup); err != nil {
-		return fmt.Errorf("Open: %w", err)
+		return fmt.Errorf("opening: %w", err)
 	}
 	defer func() {
 		if closeErr := e.opened.Close(); closeErr != nil {
-			err = errors.Join(err, fmt.Errorf("Close: %w", closeErr))
+			err = errors.Join(err, fmt.Errorf("closing: %w", closeErr))
 		}
 		e.opened = nil
 	}()
@@ -102,7 +102,7 @@ func (e *env) worker(id int, f func(r readbench.Reader) error) error {
 		done <- guard(func() (err error) {
 			r, err := e.opened.Reader(id)
 			if err != nil {
-				return fmt.Errorf("Reader(%d): %w", id, err)
+				return fmt.Errorf("making reader %d: %w", id, err)
 			}
 			if c, ok := r.(io.Closer); ok {
 				defer func() { err = errors.Join(err, c.Close()) }()
@@ -140,7 +140,7 @@ func guard(f func() error) (err error) {
 func (e *env) read(r readbench.Reader, rgs ...readbench.Range) error {
 	if p, ok := r.(readbench.Prefetcher); ok {
 		if err := p.Prefetch(rgs); err != nil {
-			return fmt.Errorf("Prefetch(%v): %w", rgs, err)
+			return fmt.Errorf("hinting %v: %w", rgs, err)
 		}
 	}
 	if b, ok := r.(readbench.BatchReader); ok {
@@ -150,18 +150,18 @@ func (e *env) read(r readbench.Reader, rgs ...readbench.Range) error {
 			return e.file.Check(p, rgs[i])
 		})
 		if err != nil {
-			return fmt.Errorf("ReadBatch(%v): %w", rgs, err)
+			return fmt.Errorf("reading batch %v: %w", rgs, err)
 		}
 		for i, n := range delivered {
 			if n != 1 {
-				return fmt.Errorf("ReadBatch delivered range %d of %d %d times", i, len(rgs), n)
+				return fmt.Errorf("a batch delivered range %d of %d %d times", i, len(rgs), n)
 			}
 		}
 	}
 	for _, rg := range rgs {
 		p, err := r.Read(rg)
 		if err != nil {
-			return fmt.Errorf("Read(%v): %w", rg, err)
+			return fmt.Errorf("reading %v: %w", rg, err)
 		}
 		if err := e.file.Check(p, rg); err != nil {
 			return err

@@ -202,7 +202,7 @@ func evictable(e *env) error {
 				return unsupported(err)
 			}
 			if err := m.Populate(); err != nil {
-				return fmt.Errorf("Populate: %w", err)
+				return fmt.Errorf("populating: %w", err)
 			}
 			evictor.Unmap = m.Drop
 		}
