@@ -30,7 +30,7 @@ type Config struct {
 	Cases        CaseList      `env:"CASES" envDefault:"hot,cold" doc:"page-cache states to run in" show:"-"`
 	Warmup       time.Duration `env:"WARMUP" envDefault:"200ms" doc:"untimed running before a row is measured"`
 	Seed         uint64        `env:"SEED" envDefault:"1" doc:"seed of the data file's content and of all draws"`
-	Procs        Procs         `env:"PROCS" envDefault:"threads" doc:"processors (GOMAXPROCS) while measuring: threads gives each thread one; inherit keeps those of go test (-cpu), as a Go server would"`
+	Procs        Procs         `env:"PROCS" envDefault:"threads" doc:"processors (GOMAXPROCS) while measuring: threads gives each thread one; inherit keeps those of go test (-cpu), as a Go server would, and is in the names of the rows" show:"-"`
 	Verify       Verify        `env:"VERIFY" envDefault:"pages" doc:"what is checked of each read: pages checks a word in every page and the last one; full checks all of it"`
 	Metrics      Metrics       `env:"METRICS" envDefault:"default" doc:"what is reported: default, or all, which adds latencies (and two clock readings to each op) and more evidence"`
 	SetupTimeout time.Duration `env:"SETUP_TIMEOUT" envDefault:"10m" doc:"how long making, warming or evicting a file may take" show:"-"`

@@ -19,7 +19,12 @@ const hotDeviceShare = 0.01
 
 type hotState struct{ run *running }
 
-func (hotCase) enter(_ context.Context, r *running) (caseState, error) { return &hotState{r}, nil }
+func (hotCase) enter(_ context.Context, r *running) (caseState, error) {
+	if mem, f := r.suite.host.Memory, r.suite.file; mem > 0 && f.size > mem {
+		return nil, Unsupported("hot: %s has %d bytes, the machine %d of memory; set %sSIZE", f.path, f.size, mem, EnvPrefix)
+	}
+	return &hotState{r}, nil
+}
 
 func (s *hotState) drawer(w *Worker) drawer { return &uniform{s.run.geometry, &w.rng} }
 

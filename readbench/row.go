@@ -35,10 +35,13 @@ type Labeler interface {
 var trap = regexp.MustCompile(`-[0-9]+$`)
 
 // name is the row's name below its Benchmark function.
-func (r *Row) name() (string, error) {
+func (r *Row) name(procs Procs) (string, error) {
 	labels := append([]string{"case=" + r.Case}, r.Labels...)
 	if l, ok := r.Strategy.(Labeler); ok {
 		labels = append(labels, l.Labels()...)
+	}
+	if procs != ProcsThreads {
+		labels = append(labels, "procs="+string(procs))
 	}
 	labels = append(labels, fmt.Sprintf("threads=%d", r.Threads))
 	for _, label := range labels {
@@ -53,7 +56,7 @@ func (r *Row) name() (string, error) {
 // Run measures a row as a sub-benchmark of b. It skips what cannot run here, with the cause, and fails the row if a read went wrong or
 // what was measured contradicts the row's name.
 func (s *Suite) Run(b *testing.B, row Row) {
-	name, err := row.name()
+	name, err := row.name(s.config.Procs)
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -259,15 +259,31 @@ func TestRowRefused(t *testing.T) {
 	}
 }
 
+// A file larger than the machine's memory cannot be hot, and is not read to find that out.
+func TestHotNeedsMemory(t *testing.T) {
+	s := testSuite(t)
+	s.host.Memory = testSize - 1
+	_, err := s.open(randomRow(s, Pread(), "hot", 1))
+	wantError(t, err, "of memory; set READBENCH_SIZE")
+	if !errors.Is(err, ErrUnsupported) {
+		t.Error("it is not skipped")
+	}
+}
+
 // Names of rows are what benchstat can take apart.
 func TestRowName(t *testing.T) {
 	row := Row{Strategy: MmapRandomPrefetch(), Case: "cold", Threads: 16, Labels: []string{"read=16KiB"}}
-	if name, err := row.name(); name != "case=cold/read=16KiB/policy=always/threads=16" || err != nil {
-		t.Errorf("%q, %v", name, err)
+	for procs, want := range map[Procs]string{
+		ProcsThreads: "case=cold/read=16KiB/policy=always/threads=16",
+		ProcsInherit: "case=cold/read=16KiB/policy=always/procs=inherit/threads=16",
+	} {
+		if name, err := row.name(procs); name != want || err != nil {
+			t.Errorf("%q, %v; want %q", name, err, want)
+		}
 	}
 	for _, label := range []string{"", "read", "=x", "read=", "a=b/c", "a=b c", "engine=v-2"} {
 		row.Labels = []string{label}
-		if name, err := row.name(); err == nil {
+		if name, err := row.name(ProcsThreads); err == nil {
 			t.Errorf("label %q is accepted: %s", label, name)
 		}
 	}

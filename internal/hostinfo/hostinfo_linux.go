@@ -30,12 +30,14 @@ func Of(f *os.File, proc, sys string) Info {
 	if readAhead == unknown {
 		readAhead = content(filepath.Join(queue, "read_ahead_kb"))
 	}
+	mem := memory(proc)
 	return Info{
 		Device: name,
+		Memory: mem,
 		Facts: []Fact{
 			{"kernel", content(filepath.Join(proc, "sys/kernel/osrelease"))},
 			{"cpus", strconv.Itoa(runtime.NumCPU())},
-			{"memory", memory(proc)},
+			{"memory", inMiB(mem)},
 			{"filesystem", fileSystem(proc, dev)},
 			{"device", orUnknown(name)},
 			{"rotational", content(filepath.Join(queue, "rotational"))},
@@ -85,17 +87,25 @@ func chosen(list string) string {
 	return list
 }
 
-// memory is the machine's memory in MiB: the kernel's own share may change by some KiB between boots.
-func memory(proc string) string {
+// memory is the machine's memory in bytes, 0 if unknown.
+func memory(proc string) int64 {
 	root, err := procfs.NewFS(proc)
 	if err != nil {
-		return unknown
+		return 0
 	}
 	m, err := root.Meminfo()
 	if err != nil || m.MemTotal == nil {
+		return 0
+	}
+	return int64(*m.MemTotal) << 10
+}
+
+// inMiB leaves out what changes between boots: the kernel's own share, by some KiB.
+func inMiB(bytes int64) string {
+	if bytes == 0 {
 		return unknown
 	}
-	return fmt.Sprintf("%dMiB", *m.MemTotal>>10)
+	return fmt.Sprintf("%dMiB", bytes>>20)
 }
 
 func fileSystem(proc, dev string) string {

@@ -22,8 +22,8 @@ type Evictor struct {
 	Unmap func() error
 }
 
-// Evict removes the first size bytes of f from the page cache: it drops mapped pages, writes dirty ones back, advises
-// POSIX_FADV_DONTNEED, and repeats until at most Limit is resident. It returns the residency afterwards. An error that wraps
+// Evict removes f from the page cache: it drops mapped pages, writes dirty ones back, advises POSIX_FADV_DONTNEED, and
+// repeats until at most Limit of the first size bytes is resident. It returns their residency afterwards. An error that wraps
 // ErrUnsupported says that pages stayed, and the likely causes.
 func (e Evictor) Evict(ctx context.Context, f *os.File, size int64) (Residency, error) {
 	// A page may be in use for a moment (a fault, read-ahead under way, a per-processor list): later attempts wait for that.
@@ -63,9 +63,8 @@ func (e Evictor) attempt(f *os.File, size int64) (Residency, error) {
 	if err := unix.Fdatasync(int(f.Fd())); err != nil && !errors.Is(err, unix.EINVAL) && !errors.Is(err, unix.EROFS) {
 		return Residency{}, fmt.Errorf("fdatasync %s: %w", f.Name(), err)
 	}
-	// Up to the next page border: a page that is only partly in the range would stay.
-	page := int64(os.Getpagesize())
-	if err := unix.Fadvise(int(f.Fd()), 0, (size+page-1)/page*page, unix.FADV_DONTNEED); err != nil {
+	// All of the file: a page (or a larger folio) that is only partly in the range would stay.
+	if err := unix.Fadvise(int(f.Fd()), 0, 0, unix.FADV_DONTNEED); err != nil {
 		return Residency{}, fmt.Errorf("fadvise DONTNEED on %s: %w", f.Name(), err)
 	}
 	return Resident(f, 0, size)

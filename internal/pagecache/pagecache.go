@@ -39,28 +39,24 @@ const (
 )
 
 // Warm reads the first size bytes of f into the page cache, several chunks at a time, and verifies that all pages
-// are resident. It gives up when ctx ends. progress, if not nil, is told the bytes done so far, now and then, concurrently.
+// are resident; an error that wraps ErrUnsupported says that they do not stay. It gives up when ctx ends. progress, if not nil, is told the bytes done so far, now and then, concurrently.
 func Warm(ctx context.Context, f *os.File, size int64, progress func(done int64)) error {
-	const attempts = 3
-	var r Residency
-	for range attempts {
-		var err error
-		if r, err = Resident(f, 0, size); err != nil {
+	const (
+		attempts = 3
+		hopeless = 0.9 // resident share after reading everything, below which reading it again will not help
+	)
+	for tries := 0; ; tries++ {
+		r, err := Resident(f, 0, size)
+		if err != nil || r.Resident == r.Pages {
 			return err
 		}
-		if r.Resident == r.Pages {
-			return nil
+		if tries == attempts || tries > 0 && r.Share() < hopeless {
+			return fmt.Errorf("warming %s: after reading it %d times only %v; is there enough free memory for %d bytes?: %w", f.Name(), tries, r, size, ErrUnsupported)
 		}
 		if err := readAll(ctx, f, size, progress); err != nil {
 			return fmt.Errorf("warming %s: %w", f.Name(), err)
 		}
 	}
-	r, err := Resident(f, 0, size)
-	if err == nil && r.Resident < r.Pages {
-		err = fmt.Errorf("warming %s: after reading it %d times only %v; is there enough free memory for a file of %d bytes?",
-			f.Name(), attempts, r, size)
-	}
-	return err
 }
 
 func readAll(ctx context.Context, f *os.File, size int64, progress func(int64)) error {
