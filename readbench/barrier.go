@@ -1,6 +1,9 @@
 package readbench
 
-import "sync"
+import (
+	"sync"
+	"sync/atomic"
+)
 
 // A barrier is where the workers of a call meet: at the start, and in cold at each end of an epoch. The last one to arrive
 // does what turn says, while the others wait. A worker that has run out of ops leaves; the last one to leave runs end.
@@ -10,7 +13,8 @@ type barrier struct {
 	parties int // workers that have not left
 	waiting int
 	round   int
-	err     error // of turn or abort: nobody goes on
+	err     error       // of turn or abort: nobody goes on
+	stop    atomic.Bool // there is an error; for those at work
 	turn    func() error
 	end     func()
 }
@@ -57,13 +61,20 @@ func (b *barrier) abort(err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.err == nil {
-		b.err = err
-		b.cond.Broadcast()
+		b.fail(err)
 	}
 }
 
+func (b *barrier) fail(err error) {
+	b.err = err
+	b.stop.Store(true)
+	b.cond.Broadcast()
+}
+
 func (b *barrier) release() {
-	b.err = b.turn()
+	if err := b.turn(); err != nil {
+		b.fail(err)
+	}
 	b.waiting = 0
 	b.round++
 	b.cond.Broadcast()

@@ -41,15 +41,25 @@ type drawer interface {
 	draw(offs []int64) error
 }
 
-// parseCase returns the case of a name in READBENCH_CASES.
+// cases are the names in READBENCH_CASES.
+var cases = []struct {
+	name string
+	pageCase
+}{
+	{"hot", hotCase{}},
+	{"cold", coldCase{}},
+}
+
+// parseCase returns the case of a name.
 func parseCase(name string) (pageCase, error) {
-	switch name {
-	case "hot":
-		return hotCase{}, nil
-	case "cold":
-		return coldCase{}, nil
+	var names []string
+	for _, c := range cases {
+		if c.name == name {
+			return c.pageCase, nil
+		}
+		names = append(names, c.name)
 	}
-	return nil, fmt.Errorf("%q is no case; there are %s", name, strings.Join([]string{"hot", "cold"}, ", "))
+	return nil, fmt.Errorf("%q is no case; there are %s", name, strings.Join(names, ", "))
 }
 
 // refused makes a refusal of the page cache one that skips the row.

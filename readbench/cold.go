@@ -2,6 +2,7 @@ package readbench
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync/atomic"
 
@@ -19,7 +20,7 @@ const (
 	coldEpochAim    = 0.09  // the share of the file that the pilot lets an epoch deliver
 	coldEpochShare  = 0.10  // the resident share at the end of an epoch above which the next one is made shorter
 	coldEpochLimit  = 0.12  // the resident share at the end of an epoch above which the row fails
-	coldDeviceShare = 0.9   // the least share of the bytes read that the device must have delivered
+	coldDeviceShare = 0.9   // the least share of the pages touched that the device must have delivered
 
 	fewestDraws  = 2   // draws per worker and epoch, below which workers would wait more than read
 	goodDraws    = 8   // draws per worker and epoch that are aimed at, by drawing fewer slots at a time
@@ -31,6 +32,7 @@ const (
 type coldState struct {
 	run   *running
 	want  int64 // slots of an epoch, as the pilot said; less if an epoch showed that to be too many
+	need  int64 // slots that an epoch must have at least
 	pass  uint64
 	perm  permute.Permutation // of the present pass over the file
 	epoch int64               // its number
@@ -38,7 +40,9 @@ type coldState struct {
 	limit int64
 	lease int64 // slots that a worker takes at a time, so that not every draw writes to next
 	next  atomic.Int64
-	worst float64 // largest resident share at the end of an epoch of this call
+
+	looked int64   // the epoch whose end was looked at
+	worst  float64 // largest resident share at the end of an epoch of this call
 }
 
 func (coldCase) enter(_ context.Context, r *running) (caseState, error) {
@@ -83,14 +87,19 @@ func (s *coldState) setGrain(delivered uint64) error {
 		fewest = fewestDraws
 	}
 	s.run.grain = int(grain)
-	if need := grain * threads * fewest; s.want < need {
-		const mib = 1 << 20
-		perRead := float64(delivered) / float64(batch)
-		size := Size(perRead * float64(need) / coldEpochAim)
-		return Unsupported("cold with %d threads: one read makes the device deliver %.0f bytes (read-ahead), so %d reads would warm more than %.0f %% of the file; "+
-			"set %sSIZE to %s or more, or lower read_ahead_kb", threads, perRead, need, 100*coldEpochAim, EnvPrefix, (size+mib)/mib*mib)
+	s.need = grain * threads * fewest
+	return s.enough(float64(delivered) / float64(batch))
+}
+
+// enough returns an error if an epoch is too short to give every worker its share.
+func (s *coldState) enough(bytesPerRead float64) error {
+	if s.want >= s.need {
+		return nil
 	}
-	return nil
+	const mib = 1 << 20
+	size := Size(bytesPerRead * float64(s.need) / coldEpochAim)
+	return Unsupported("cold with %d threads: one read makes the device deliver %.0f bytes (read-ahead), so %d reads would warm more than %.0f %% of the file; "+
+		"set %sSIZE to %s or more, or lower read_ahead_kb", s.run.row.Threads, bytesPerRead, s.need, 100*coldEpochAim, EnvPrefix, (size+mib)/mib*mib)
 }
 
 func (s *coldState) restore(ctx context.Context, when moment) error {
@@ -105,7 +114,7 @@ func (s *coldState) restore(ctx context.Context, when moment) error {
 	}
 	grain := int64(s.run.grain)
 	s.base += s.limit
-	if s.pass == 0 || s.base+grain > s.run.slots {
+	if s.pass == 0 || s.run.slots-s.base < min(s.want, s.run.slots) { // no short epoch at the end of a pass
 		s.pass++
 		s.perm = permute.New(uint64(s.run.slots), s.run.suite.config.Seed+s.pass)
 		s.base = 0
@@ -119,9 +128,10 @@ func (s *coldState) restore(ctx context.Context, when moment) error {
 
 // endEpoch looks how much of the file the epoch made resident: what the pilot could not foresee.
 func (s *coldState) endEpoch() error {
-	if s.next.Load() == 0 || s.run.row.BytesPerOp == 0 {
+	if s.looked == s.epoch || s.next.Load() == 0 || s.run.row.BytesPerOp == 0 {
 		return nil
 	}
+	s.looked = s.epoch
 	f := s.run.suite.file
 	r, err := pagecache.Resident(f.control, 0, f.size)
 	if err != nil {
@@ -132,7 +142,9 @@ func (s *coldState) endEpoch() error {
 	case s.run.direct() && r.Share() > coldResident:
 		return fmt.Errorf("direct reads left %v: they went through the page cache", r)
 	case r.Share() > coldEpochShare:
-		s.want = max(int64(s.run.grain), int64(float64(s.want)*coldEpochAim/r.Share()))
+		perRead := r.Share() * float64(f.size) / float64(min(s.next.Load(), s.limit))
+		s.want = int64(float64(s.want) * coldEpochAim / r.Share())
+		return s.enough(perRead)
 	}
 	return nil
 }
@@ -143,11 +155,14 @@ func (s *coldState) evict(ctx context.Context) error {
 		return nil
 	}
 	defer notice.Slow("evicting %s", f.path)()
-	e := pagecache.Evictor{Limit: coldResident, DropAll: true}
+	e := pagecache.Evictor{Limit: coldResident, DropAll: !s.run.suite.droppedAll}
 	if m, ok := s.run.opened.(Mapper); ok {
 		e.Unmap = m.Drop
 	}
 	_, err := e.Evict(ctx, f.control, f.size)
+	if errors.Is(err, pagecache.ErrUnsupported) {
+		s.run.suite.droppedAll = true // it does not help, and costs others their pages
+	}
 	return refused("cold", err)
 }
 
@@ -159,14 +174,15 @@ func (s *coldState) judge(res *result) error {
 		return err
 	}
 	res.epochShare = s.worst
-	switch delivered, read := float64(res.counters.DeviceBytes), float64(res.bytes()); {
+	switch delivered, touched := float64(res.counters.DeviceBytes), res.touched(); {
 	case s.worst > coldEpochLimit:
 		return fmt.Errorf("at the end of an epoch %.1f %% of the file were in the page cache, more than %.0f %%: the epoch's later reads were not cold",
 			100*s.worst, 100*coldEpochLimit)
 	case res.direct:
 		return judgeDirect(res)
-	case delivered < coldDeviceShare*read:
-		return fmt.Errorf("%.0f bytes were read cold, but the device delivered only %.0f: reads were served from somewhere else", read, delivered)
+	case delivered < coldDeviceShare*touched:
+		return fmt.Errorf("pages of %.0f bytes were read cold, but the device delivered only %.0f: reads were served from somewhere else (or the file has extents that were never written)",
+			touched, delivered)
 	}
 	return nil
 }
@@ -185,6 +201,9 @@ const spread = 0x9e3779b97f4a7c15
 
 func (d *withoutReplacement) draw(offs []int64) error {
 	s, n := d.s, int64(len(offs))
+	if n > int64(d.w.run.grain) {
+		return fmt.Errorf("an op draws %d offsets at once, more than the %d of Worker.Grain", n, d.w.run.grain)
+	}
 	for d.epoch != s.epoch || d.at+n > d.end {
 		d.epoch = s.epoch
 		d.at = s.next.Add(s.lease) - s.lease

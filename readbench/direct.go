@@ -16,24 +16,25 @@ type preadDirect struct{}
 
 func (preadDirect) Name() string { return "pread-direct" }
 
-// Open does not believe the flag: it asks for the alignment, looks whether the flag was kept, and reads once.
+// Open does not believe the flag: it asks for the alignment, looks whether the flag was kept, and whether one read reaches a device.
 func (preadDirect) Open(f *File, s Setup) (_ Opened, err error) {
 	fd, align, err := openDirect(f)
 	if err != nil {
 		return nil, err
 	}
-	o := &preadDirectOpened{file: fd, name: f.Path(), align: align, page: f.PageSize(), setup: s}
-	r := o.reader()
-	if _, err := r.Read(Range{0, int(min(f.Size(), int64(align)))}); err != nil {
-		return nil, errors.Join(Unsupported("pread-direct: %s was opened for direct reads, but the first one failed: %w; does its file system support O_DIRECT?",
-			f.Path(), err), fd.Close())
+	o := &preadDirectOpened{file: fd, align: align, page: f.PageSize(), setup: s}
+	err = verifyDirect(f.Path(), func() error {
+		_, err := o.reader().Read(Range{0, int(min(f.Size(), int64(align)))})
+		return err
+	})
+	if err != nil {
+		return nil, errors.Join(err, fd.Close())
 	}
 	return o, nil
 }
 
 type preadDirectOpened struct {
 	file        *os.File
-	name        string
 	align, page int
 	setup       Setup
 }

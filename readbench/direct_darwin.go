@@ -19,3 +19,6 @@ func openDirect(f *File) (*os.File, int, error) {
 	}
 	return fd, f.PageSize(), nil
 }
+
+// verifyDirect makes the one read; darwin does not tell what reached a device.
+func verifyDirect(_ string, read func() error) error { return read() }

@@ -6,6 +6,8 @@ import (
 	"os"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/readbench/suite/internal/evidence"
 )
 
 // openDirect opens f with O_DIRECT and finds out the alignment, in bytes, that its reads need.
@@ -43,4 +45,28 @@ func directAlignment(fd *os.File, page int) (int, error) {
 		return 0, Unsupported("pread-direct: %s cannot be read directly, says statx (encrypted, compressed or in-line data?)", fd.Name())
 	}
 	return int(max(st.Dio_offset_align, st.Dio_mem_align)), nil
+}
+
+// verifyDirect looks whether read, one direct read, made a device deliver anything.
+func verifyDirect(path string, read func() error) error {
+	source := evidence.Source{Proc: "/proc"}
+	before, err := source.Read()
+	if err != nil {
+		return Unsupported("pread-direct: whether reads are direct cannot be seen here: %w", err)
+	}
+	err = read()
+	switch {
+	case errors.Is(err, unix.EINVAL), errors.Is(err, unix.EOPNOTSUPP):
+		return Unsupported("pread-direct: %s was opened for direct reads, but the first one was refused: %w; does its file system support O_DIRECT?", path, err)
+	case err != nil:
+		return err
+	}
+	after, err := source.Read()
+	if err != nil {
+		return err
+	}
+	if after.DeviceBytes == before.DeviceBytes {
+		return Unsupported("pread-direct: a direct read of %s reached no device: its file system takes O_DIRECT but has none (tmpfs), or does not tell", path)
+	}
+	return nil
 }

@@ -14,41 +14,47 @@ import (
 // replacement.
 type hotCase struct{}
 
-// hotDeviceShare is the largest share of the bytes read that the device may have delivered in a hot row.
-const hotDeviceShare = 0.01
+const (
+	// The largest share of the bytes read that the device may have delivered, and of the pages that may have faulted.
+	hotShare = 0.01
+	// What a process may need of the device, and of faults, for itself: a page of its own program, a stack.
+	hotOwnBytes  = 128 << 10
+	hotOwnFaults = 256
+)
 
 type hotState struct{ run *running }
 
 func (hotCase) enter(_ context.Context, r *running) (caseState, error) {
 	if mem, f := r.suite.host.Memory, r.suite.file; mem > 0 && f.size > mem {
-		return nil, Unsupported("hot: %s has %d bytes, the machine %d of memory; set %sSIZE", f.path, f.size, mem, EnvPrefix)
+		return nil, Unsupported("hot: %s has %d bytes, there are %d of memory; set %sSIZE", f.path, f.size, mem, EnvPrefix)
 	}
 	return &hotState{r}, nil
 }
 
 func (s *hotState) drawer(w *Worker) drawer { return &uniform{s.run.geometry, &w.rng} }
 
-func (s *hotState) prepare(ctx context.Context) error {
-	if err := s.restore(ctx, callStart); err != nil {
-		return err
-	}
-	if m, ok := s.run.opened.(Mapper); ok {
-		return m.Populate()
-	}
-	return nil
-}
+func (s *hotState) prepare(ctx context.Context) error { return s.restore(ctx, callStart) }
 
 func (s *hotState) restore(ctx context.Context, _ moment) error {
 	f := s.run.suite.file
 	defer notice.Slow("warming %s", f.path)()
-	return refused("hot", pagecache.Warm(ctx, f.control, f.size, nil))
+	if err := pagecache.Warm(ctx, f.control, f.size, nil); err != nil {
+		return refused("hot", err)
+	}
+	if m, ok := s.run.opened.(Mapper); ok {
+		return s.run.workers[0].do(m.Populate) // where a memory fault is an error
+	}
+	return nil
 }
 
 func (s *hotState) judge(res *result) error {
 	if res.direct {
 		return judgeDirect(res)
 	}
-	if float64(res.counters.DeviceBytes) > hotDeviceShare*float64(res.bytes()) {
+	if pages := res.touched() / float64(res.page); res.mapped && float64(res.counters.MinorFaults) > hotShare*pages+hotOwnFaults {
+		return fmt.Errorf("%d page faults in a hot row that touched %.0f pages: they were not in the page tables", res.counters.MinorFaults, pages)
+	}
+	if float64(res.counters.DeviceBytes) > hotShare*float64(res.bytes())+hotOwnBytes {
 		return fmt.Errorf("the device delivered %d bytes in a hot row of %d: pages were reclaimed while it ran; is there memory for a file of %d bytes?",
 			res.counters.DeviceBytes, res.bytes(), s.run.suite.file.size)
 	}

@@ -141,13 +141,13 @@ func TestLiars(t *testing.T) {
 		}}, "belongs to byte"},
 		{"a page in the middle is left out", "hot", fake{read: func(o *fakeOpened, rg Range, p []byte) ([]byte, error) {
 			_, err := o.fd.ReadAt(p[:rg.N], rg.Off)
-			clear(p[rg.N/2:][:4096])
+			clear(p[os.Getpagesize():][:os.Getpagesize()])
 			return p[:rg.N], err
 		}}, "zeros"},
 		{"fewer bytes than asked for", "hot", fake{read: func(o *fakeOpened, rg Range, p []byte) ([]byte, error) {
 			n, err := o.fd.ReadAt(p[:rg.N-1], rg.Off)
 			return p[:n], err
-		}}, "gave 16383"},
+		}}, fmt.Sprintf("gave %d", 4*os.Getpagesize()-1)},
 		{"an error", "hot", fake{read: func(*fakeOpened, Range, []byte) ([]byte, error) { return nil, boom }}, "boom"},
 		{"more system calls than it says", "hot", fake{read: func(o *fakeOpened, rg Range, p []byte) ([]byte, error) {
 			_, err := o.fd.ReadAt(p[:rg.N], rg.Off)
@@ -184,7 +184,7 @@ func TestLiars(t *testing.T) {
 		{"a reader that cannot be made", "hot", fake{fakeOptions: &fakeOptions{reader: boom}}, "boom"},
 	} {
 		t.Run(tc.name+"/"+tc.pageCase, func(t *testing.T) {
-			s := testSuite(t)
+			s := testSuite(t, fmt.Sprintf("READ_SIZE=%d", 4*os.Getpagesize()))
 			_, err := measureRow(t, s, randomRow(s, tc.s, tc.pageCase, 2), 10)
 			if tc.want == "" {
 				if err != nil {

@@ -15,6 +15,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/readbench/suite/internal/datafile"
+	"github.com/readbench/suite/internal/testfile"
 )
 
 // testSize is large enough for a few read-aheads of 8 MiB to stay under a tenth of the file.
@@ -24,6 +25,9 @@ var testDir string
 
 func TestMain(m *testing.M) {
 	flag.Parse()
+	if flag.Lookup("test.bench").Value.String() != "" && flag.Lookup("test.run").Value.String() == "" {
+		os.Exit(0) // there are no benchmarks here, and "go test -bench=. -count=10 ./..." wants no tests, ten times
+	}
 	var err error
 	if testDir, err = os.MkdirTemp("", "readbench"); err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -46,6 +50,7 @@ var testFile = sync.OnceValues(func() (string, error) {
 // testSuite returns a suite on the shared test file; settings are READBENCH_ variables without the prefix.
 func testSuite(t *testing.T, settings ...string) *Suite {
 	t.Helper()
+	testfile.RequireDisk(t, testDir)
 	path, err := testFile()
 	if err != nil {
 		t.Fatal(err)

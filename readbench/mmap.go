@@ -1,6 +1,7 @@
 package readbench
 
 import (
+	"errors"
 	"fmt"
 	"unsafe"
 
@@ -54,7 +55,7 @@ func (s mmap) Open(f *File, setup Setup) (Opened, error) {
 	}
 	if s.advice != mapping.Normal {
 		if err := m.Advise(s.advice); err != nil {
-			return nil, err
+			return nil, errors.Join(err, m.Close())
 		}
 	}
 	return &mmapOpened{m, s, setup}, nil

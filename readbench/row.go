@@ -114,7 +114,8 @@ func (s *Suite) open(row Row) (r *running, err error) {
 			return r, err
 		}
 	}
-	if err := s.declareUnits(r.counts()); err != nil {
+	counts, err := r.counts()
+	if err := errors.Join(err, s.declareUnits(counts)); err != nil {
 		return r, err
 	}
 	if err := r.state.prepare(ctx); err != nil {

@@ -124,7 +124,8 @@ func TestColdReadsNoPageTwice(t *testing.T) {
 			r.state = &recordingState{coldState: state, sp: &sp}
 			sp.seen = nil
 			const ops = 400
-			benchmarkN(t, ops, func(b *testing.B) { _, err = r.measure(b) })
+			var res *result
+			benchmarkN(t, ops, func(b *testing.B) { res, err = r.measure(b) })
 			sp.next()
 			if err := errors.Join(err, r.close()); err != nil {
 				t.Fatal(err)
@@ -142,7 +143,7 @@ func TestColdReadsNoPageTwice(t *testing.T) {
 					}
 				}
 			}
-			if want := ops * s.config.ReadsPerOp; total != want || len(sp.epochs) < want/1000 {
+			if want := res.ops * s.config.ReadsPerOp; total != want || res.ops < ops || len(sp.epochs) < want/1000 {
 				t.Errorf("%d reads in %d epochs, want %d in at least %d", total, len(sp.epochs), want, want/1000)
 			}
 		})
@@ -208,8 +209,7 @@ func TestHotIsHot(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	evicting := &evictingState{caseState: r.state, run: r}
-	r.state = evicting
+	r.state = &spoiltState{r.state, func() error { return (&coldState{run: r}).evict(t.Context()) }}
 	var res *result
 	benchmarkN(t, 10, func(b *testing.B) {
 		if res, err = r.measure(b); err == nil {
@@ -219,17 +219,103 @@ func TestHotIsHot(t *testing.T) {
 	wantError(t, errors.Join(err, r.close()), "pages were reclaimed while it ran")
 }
 
-// evictingState evicts the file after it was brought into its state.
-type evictingState struct {
-	caseState
-	run *running
+// A hot row of a mapping whose pages are cached, but not entered into the page tables, is failed: it would measure faults.
+func TestHotIsMapped(t *testing.T) {
+	s := testSuite(t)
+	r, err := s.open(randomRow(s, MmapRandom(), "hot", 1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.state = &spoiltState{r.state, func() error { return r.opened.(Mapper).Drop() }}
+	var res *result
+	benchmarkN(t, 100, func(b *testing.B) {
+		if res, err = r.measure(b); err == nil {
+			err = r.state.judge(res)
+		}
+	})
+	wantError(t, errors.Join(err, r.close()), "they were not in the page tables")
 }
 
-func (s *evictingState) restore(ctx context.Context, when moment) error {
+// spoiltState does something to the file after it was brought into its state.
+type spoiltState struct {
+	caseState
+	spoil func() error
+}
+
+func (s *spoiltState) restore(ctx context.Context, when moment) error {
 	if err := s.caseState.restore(ctx, when); err != nil {
 		return err
 	}
-	return (&coldState{run: s.run}).evict(ctx)
+	return s.spoil()
+}
+
+// However few ops b.N asks for, each thread runs one; and no thread is idle for longer than the call takes.
+func TestEachThreadWorks(t *testing.T) {
+	for _, pageCase := range []string{"hot", "cold"} {
+		for _, n := range []int{1, 5, 100} {
+			const threads = 4
+			s := testSuite(t)
+			r, err := s.open(randomRow(s, Pread(), pageCase, threads))
+			if err != nil {
+				t.Fatal(err)
+			}
+			var res *result
+			benchmarkN(t, n, func(b *testing.B) { res, err = r.measure(b) })
+			if err != nil {
+				t.Fatal(err)
+			}
+			sum := 0
+			for _, w := range r.workers {
+				if w.done < 1 {
+					t.Errorf("%s: a thread ran no op of %d", pageCase, n)
+				}
+				sum += w.done
+			}
+			if res.ops != sum || sum < n || sum >= n+threads {
+				t.Errorf("%s: %d ops, the threads ran %d, b.N is %d", pageCase, res.ops, sum, n)
+			}
+			if res.idle < 0 || res.idle > threads*res.elapsed {
+				t.Errorf("%s: %v idle in %v of %d threads", pageCase, res.idle, res.elapsed, threads)
+			}
+			if err := r.close(); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+}
+
+// An op that draws more at once than it may is told so, in place of waiting for ever.
+func TestDrawTooMany(t *testing.T) {
+	s := testSuite(t)
+	row := randomRow(s, Pread(), "cold", 1)
+	row.Op = func(w *Worker) (func() error, error) {
+		offs := make([]int64, w.Grain()+1)
+		return func() error { return w.Draw(offs) }, nil
+	}
+	_, err := measureRow(t, s, row, 1)
+	wantError(t, err, "more than the 16 of Worker.Grain")
+}
+
+// When epochs turn out to be so short that not every thread gets its share of one, the row ends.
+func TestEpochsTooShort(t *testing.T) {
+	s := testSuite(t)
+	warming := fake{fakeOptions: &fakeOptions{prefetch: func(o *fakeOpened, rs []Range) error {
+		_, err := o.fd.ReadAt(make([]byte, 1<<20), rs[0].Off/2)
+		return err
+	}}}
+	r, err := s.open(randomRow(s, warming, "cold", 1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	state := r.state.(*coldState)
+	state.want *= 4 // as if the pilot had met less than later reads do
+	state.need = state.want
+	benchmarkN(t, 1000, func(b *testing.B) { _, err = r.measure(b) })
+	err = errors.Join(err, r.close())
+	wantError(t, err, "would warm more than")
+	if !errors.Is(err, ErrUnsupported) {
+		t.Error("it is not a reason to skip")
+	}
 }
 
 // What makes no sense together is refused when a row is opened, with the remedy.

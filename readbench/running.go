@@ -24,10 +24,16 @@ type running struct {
 	geometry
 
 	workers []*Worker
-	grain   int // slots of one draw at the most
-	barrier *barrier
+	counted bool // whether all readers are Counters
+	grain   int  // slots of one draw at the most
+
 	meter   *evidence.Meter
-	stopped time.Duration // of the present call, at the barrier with the timer stopped
+	lookups int // read system calls that one interval of the meter makes itself
+
+	// of the present call
+	barrier *barrier
+	stopped time.Duration // at the barrier, with the timer stopped
+	ended   time.Time     // when the timer was last stopped
 }
 
 func (r *running) openStrategy(ctx context.Context) error {
@@ -57,7 +63,16 @@ func (r *running) openStrategy(ctx context.Context) error {
 	if r.row.BytesPerOp == 0 {
 		r.slots *= nullFactor
 	}
+	return r.openMeter()
+}
+
+// openMeter makes the meter and finds out what it costs to read it.
+func (r *running) openMeter() error {
 	r.meter = evidence.NewMeter(r.suite.source())
+	if err := errors.Join(r.meter.Start(), r.meter.Stop()); err != nil {
+		return Unsupported("the kernel's counters of this process, without which a row has no evidence: %w", err)
+	}
+	r.lookups = int(r.meter.Sum().ReadSyscalls)
 	return nil
 }
 
@@ -80,11 +95,26 @@ func (r *running) checker() checker {
 	return newChecker(r.suite.file, r.suite.config.Verify)
 }
 
-func (r *running) counts() (c Counts) {
+func (r *running) mapped() bool {
+	_, ok := r.opened.(Mapper)
+	return ok
+}
+
+// counts is what all readers have counted so far. No op is under way.
+func (r *running) counts() (sum Counts, err error) {
+	r.counted = true
 	for _, w := range r.workers {
-		c.add(w.counts())
+		err = errors.Join(err, w.do(func() error {
+			counter, ok := w.reader.(Counter)
+			if !ok {
+				r.counted = false
+				return nil
+			}
+			sum.add(counter.Counts())
+			return nil
+		}))
 	}
-	return c
+	return sum, err
 }
 
 // close undoes openStrategy and the making of the workers, as far as they went.
@@ -110,10 +140,11 @@ type noWatch struct{}
 func (noWatch) StartTimer() {}
 func (noWatch) StopTimer()  {}
 
-// perform has the first n workers run ops as long as their next says. dispatch calls work for each, concurrently, and returns
-// when all have returned; work reports whether all went well. The workers start together, and timer and counters run only while they work.
-func (r *running) perform(n int, watch stopwatch, dispatch func(work func(id int, next func() bool) bool)) error {
-	var started bool
+// perform has the first n workers run ops as long as their next says, and at least one each; it returns how many were run. dispatch calls
+// work for each worker, concurrently, and returns when all have returned; work reports whether all went well. The workers start together, and
+// timer and counters run only while they work.
+func (r *running) perform(n int, watch stopwatch, dispatch func(work func(id int, next func() bool) bool)) (ops int, err error) {
+	started := false
 	start := func() error {
 		started = true
 		err := r.meter.Start()
@@ -122,51 +153,40 @@ func (r *running) perform(n int, watch stopwatch, dispatch func(work func(id int
 	}
 	stop := func() error {
 		watch.StopTimer()
+		r.ended = time.Now()
 		return r.meter.Stop()
 	}
-	var endErr error
-	r.barrier = newBarrier(n,
-		func() error {
-			if !started {
-				return start()
-			}
-			from := time.Now()
-			ctx, cancel := r.suite.setupContext()
-			defer cancel()
-			err := errors.Join(stop(), r.state.restore(ctx, epochEnd))
-			if err != nil {
-				return deadline(ctx, err)
-			}
-			r.stopped += time.Since(from)
+	turn := func() error {
+		if !started {
 			return start()
-		},
-		func() {
-			if started {
-				endErr = stop()
-			}
-		})
+		}
+		from := time.Now()
+		ctx, cancel := r.suite.setupContext()
+		defer cancel()
+		if err := errors.Join(stop(), r.state.restore(ctx, epochEnd)); err != nil {
+			return deadline(ctx, err)
+		}
+		r.stopped += time.Since(from)
+		return start()
+	}
+	var endErr error
+	r.stopped = 0
+	r.barrier = newBarrier(n, turn, func() {
+		if started {
+			endErr = stop()
+		}
+	})
 	if r.suite.config.Procs == ProcsThreads {
 		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(n))
 	}
 	dispatch(func(id int, next func() bool) bool {
 		w := r.workers[id]
-		err := w.do(func() error {
-			defer r.barrier.leave()
-			if err := w.pause(); err != nil {
-				return err
-			}
-			w.paused = 0
-			if w.latency != nil {
-				return w.timedOps(next)
-			}
-			return w.ops(next)
-		})
-		if err != nil {
-			r.barrier.abort(err)
-		}
-		return err == nil
+		return w.do(func() error { return w.work(next) }) == nil
 	})
-	return errors.Join(r.barrier.err, endErr)
+	for _, w := range r.workers[:n] {
+		ops += w.done
+	}
+	return ops, errors.Join(r.barrier.err, endErr)
 }
 
 // call is one measured call: it measures, judges and reports.
@@ -200,30 +220,38 @@ func (r *running) measure(b *testing.B) (*result, error) {
 		}
 	}
 	r.meter.Reset()
-	r.stopped = 0
-	counts := r.counts()
+	counts, err := r.counts()
+	if err != nil {
+		return nil, err
+	}
 	b.SetBytes(r.row.BytesPerOp)
 	b.ResetTimer()
-	if err := r.performParallel(b); err != nil {
+	ops, err := r.performParallel(b)
+	if err != nil {
 		return nil, err
 	}
 	after, err := pagecache.Resident(f.control, 0, f.size)
 	if err != nil {
 		return nil, err
 	}
+	countsNow, err := r.counts()
+	if err != nil {
+		return nil, err
+	}
 	res := &result{
-		n: b.N, elapsed: b.Elapsed(), row: &r.row, direct: r.direct(),
-		counters: r.meter.Sum(), intervals: r.meter.Intervals(), counts: r.counts().since(counts), before: before, after: after,
+		ops: ops, elapsed: b.Elapsed(), row: &r.row, direct: r.direct(), mapped: r.mapped(), disk: r.suite.source().Device != "",
+		counters: r.meter.Sum(), lookups: r.lookups * r.meter.Intervals(), intervals: r.meter.Intervals(),
+		counts: countsNow.since(counts), counted: r.counted, page: f.page, before: before, after: after,
 	}
 	for _, w := range r.workers {
-		res.waited += w.paused - r.stopped
+		res.idle += w.waited + r.ended.Sub(w.ended) - (r.stopped - w.stopped)
 		res.add(w.latency)
 	}
 	return res, nil
 }
 
 // performParallel is perform with the b.N ops of b, handed out by RunParallel.
-func (r *running) performParallel(b *testing.B) error {
+func (r *running) performParallel(b *testing.B) (ops int, err error) {
 	threads := r.row.Threads
 	// RunParallel starts a multiple of GOMAXPROCS goroutines; those beyond threads do nothing.
 	procs := threads
@@ -243,13 +271,14 @@ func (r *running) performParallel(b *testing.B) error {
 
 // performEach is perform outside the testing package: each of the first n workers goes on as long as more says.
 func (r *running) performEach(n int, more func() bool) error {
-	return r.perform(n, noWatch{}, func(work func(int, func() bool) bool) {
+	_, err := r.perform(n, noWatch{}, func(work func(int, func() bool) bool) {
 		var wg sync.WaitGroup
 		for id := range n {
 			wg.Go(func() { work(id, more) })
 		}
 		wg.Wait()
 	})
+	return err
 }
 
 // warmUp runs the row for a while without measuring it.
@@ -267,7 +296,6 @@ func (r *running) warmUp(ctx context.Context) error {
 // pilot runs one op with one worker and returns the bytes that it made the device deliver.
 func (r *running) pilot() (uint64, error) {
 	r.meter.Reset()
-	var once atomic.Bool
-	err := r.performEach(1, func() bool { return once.CompareAndSwap(false, true) })
+	err := r.performEach(1, func() bool { return false }) // one op is the least
 	return r.meter.Sum().DeviceBytes, err
 }

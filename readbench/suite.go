@@ -3,6 +3,7 @@ package readbench
 import (
 	"bufio"
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -23,6 +24,8 @@ type Suite struct {
 	host   hostinfo.Info
 	out    io.Writer       // where configuration and unit lines go: standard output
 	kinds  map[string]bool // kinds of calls whose unit lines were printed
+
+	droppedAll bool // dropping the machine's page cache was tried, in vain
 }
 
 // Config is the configuration.
@@ -139,11 +142,11 @@ func checkEarly(pattern string, direct []string) error {
 			if err != nil {
 				return err
 			}
-			_, align, err := openDirect(s.file)
+			fd, align, err := openDirect(s.file)
 			if err != nil {
 				return nil // the row will say why it cannot run
 			}
-			return checkDirectSize(c, s.file, align)
+			return errors.Join(checkDirectSize(c, s.file, align), fd.Close())
 		}
 	}
 	return nil

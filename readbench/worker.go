@@ -31,8 +31,13 @@ type Worker struct {
 	seen     []bool  // which of them a BatchReader has delivered
 	each     func(i int, p []byte) error
 
-	paused  time.Duration // spent at the barrier
-	latency *hdrhistogram.Histogram
+	// of the present call
+	done    int                     // ops
+	paused  time.Duration           // spent at the barrier
+	waited  time.Duration           // of that, with the timer running: for other workers
+	ended   time.Time               // when this worker had no more ops
+	stopped time.Duration           // running.stopped at that time
+	latency *hdrhistogram.Histogram // nil unless READBENCH_METRICS=all
 
 	tasks chan func()
 	_     cpu.CacheLinePad
@@ -94,32 +99,49 @@ func (w *Worker) close() error {
 	return err
 }
 
-// counts is what the reader has counted so far.
-func (w *Worker) counts() (c Counts) {
-	if counter, ok := w.reader.(Counter); ok {
-		c = counter.Counts()
+// work runs ops from one start of the timer to the end of a call: as long as next says, and at least one, so that each of a row's
+// threads does work however small b.N is. It runs on the worker's goroutine.
+func (w *Worker) work(next func() bool) (err error) {
+	b := w.run.barrier
+	w.done, w.waited = 0, 0
+	defer b.leave()
+	defer func() {
+		w.ended, w.stopped = time.Now(), w.run.stopped
+		if err != nil {
+			b.abort(err)
+		}
+	}()
+	defer w.run.recoverFault(&err)
+	if err := b.wait(); err != nil {
+		return err
 	}
-	return c
+	more := func() bool { return !b.stop.Load() && (next() || w.done == 0) }
+	if w.latency != nil {
+		return w.timedOps(more)
+	}
+	return w.ops(more)
 }
 
-// ops runs ops as long as next says.
-func (w *Worker) ops(next func() bool) error {
+// ops runs ops as long as more says.
+func (w *Worker) ops(more func() bool) error {
 	op := w.op
-	for next() {
+	for more() {
 		if err := op(); err != nil {
 			return err
 		}
+		w.done++
 	}
 	return nil
 }
 
-// timedOps is ops with the latency of each op recorded, without what it waited at the barrier.
-func (w *Worker) timedOps(next func() bool) error {
-	for next() {
+// timedOps is ops with the latency of each op recorded, without what it spent at the barrier.
+func (w *Worker) timedOps(more func() bool) error {
+	for more() {
 		start, paused := time.Now(), w.paused
 		if err := w.op(); err != nil {
 			return err
 		}
+		w.done++
 		took := int64(time.Since(start) - (w.paused - paused))
 		if err := w.latency.RecordValue(min(took, w.latency.HighestTrackableValue())); err != nil {
 			return err
@@ -136,11 +158,13 @@ func (w *Worker) Draw(offs []int64) error { return w.draw.draw(offs) }
 // so short that the workers would not get equal shares. It may change between ops.
 func (w *Worker) Grain() int { return w.run.grain }
 
-// pause meets the other workers at the barrier.
+// pause meets the other workers at the barrier, in the middle of an op.
 func (w *Worker) pause() error {
-	start := time.Now()
+	start, stopped := time.Now(), w.run.stopped // no turn runs while this worker has not arrived
 	err := w.run.barrier.wait()
-	w.paused += time.Since(start)
+	took := time.Since(start)
+	w.paused += took
+	w.waited += took - (w.run.stopped - stopped)
 	return err
 }
 

@@ -5,31 +5,16 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"testing"
-)
 
-// fileOf is a file that holds p, open for reading.
-func fileOf(t *testing.T, p []byte) *os.File {
-	t.Helper()
-	path := filepath.Join(t.TempDir(), "data")
-	if err := os.WriteFile(path, p, 0o644); err != nil {
-		t.Fatal(err)
-	}
-	f, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { f.Close() })
-	return f
-}
+	"github.com/readbench/suite/internal/testfile"
+)
 
 // A good file passes, whatever its size is in chunks; progress reaches the size.
 func TestCheckAllAcceptsTheContent(t *testing.T) {
-	f := fileOf(t, filled(1, 0, 5*checkChunk+BlockSize))
+	f := testfile.Of(t, filled(1, 0, 5*checkChunk+BlockSize))
 	for _, size := range []int64{0, 1, BlockSize, checkChunk - 1, checkChunk, checkChunk + 1, 5*checkChunk + BlockSize} {
 		var reached atomic.Int64
 		err := New(1).CheckAll(t.Context(), f, size, func(done int64) { reached.Store(max(reached.Load(), done)) })
@@ -55,7 +40,7 @@ func TestCheckAllNamesTheFirstBadBlock(t *testing.T) {
 	}
 	const first = 2*checkChunk + perChunk*BlockSize - 1 // the last byte of chunk 2
 	p[first] ^= 1
-	f := fileOf(t, p)
+	f := testfile.Of(t, p)
 	want := fmt.Sprintf("byte %d (block %d)", first, first/BlockSize)
 	for range 20 {
 		err := New(1).CheckAll(t.Context(), f, chunks*checkChunk, nil)
@@ -69,7 +54,7 @@ func TestCheckAllNamesTheFirstBadBlock(t *testing.T) {
 func TestCheckAllLooksNoFurther(t *testing.T) {
 	p := filled(1, 0, 2*BlockSize)
 	p[BlockSize] ^= 1
-	f := fileOf(t, p)
+	f := testfile.Of(t, p)
 	if err := New(1).CheckAll(t.Context(), f, BlockSize, nil); err != nil {
 		t.Errorf("the first block is good: %v", err)
 	}
@@ -79,7 +64,7 @@ func TestCheckAllLooksNoFurther(t *testing.T) {
 }
 
 func TestCheckAllRefusesATruncatedFile(t *testing.T) {
-	f := fileOf(t, filled(1, 0, 2*checkChunk+100))
+	f := testfile.Of(t, filled(1, 0, 2*checkChunk+100))
 	err := New(1).CheckAll(t.Context(), f, 3*checkChunk, nil)
 	if !errors.Is(err, io.EOF) || !strings.Contains(err.Error(), f.Name()) {
 		t.Errorf("a file that ends early: %v", err)
@@ -88,7 +73,7 @@ func TestCheckAllRefusesATruncatedFile(t *testing.T) {
 
 func TestCheckAllStopsWhenItsContextEnds(t *testing.T) {
 	const chunks = 16
-	f := fileOf(t, filled(1, 0, chunks*checkChunk))
+	f := testfile.Of(t, filled(1, 0, chunks*checkChunk))
 	ctx, cancel := context.WithCancel(t.Context())
 	var calls atomic.Int64
 	err := New(1).CheckAll(ctx, f, chunks*checkChunk, func(int64) { calls.Add(1); cancel() })

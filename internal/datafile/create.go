@@ -7,10 +7,10 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"sync"
-	"sync/atomic"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/readbench/suite/internal/chunks"
 )
 
 const (
@@ -25,7 +25,7 @@ type Spec struct {
 	Seed uint64
 	// Force makes the file anew even if the right one is there. The old one is replaced when the new one is whole.
 	Force bool
-	// Progress, if not nil, is told the bytes written so far, now and then, concurrently.
+	// Progress, if not nil, is told the bytes written so far, by one writer at a time.
 	Progress func(done int64)
 }
 
@@ -117,54 +117,31 @@ func lockPart(ctx context.Context, name string, done func() bool) (*os.File, err
 	}
 }
 
-// write fills the file, each writer taking the next chunk.
+// write fills the file, several chunks at a time.
 func write(ctx context.Context, part *os.File, s Spec) error {
 	direct, err := openDirect(part.Name())
 	if err != nil {
 		return err
 	}
-	defer direct.Close()
-	var (
-		content    = New(s.Seed)
-		next, done atomic.Int64
-		wg         sync.WaitGroup
-		mu         sync.Mutex
-		first      error
-	)
-	for range writers {
-		wg.Go(func() {
-			err := func() error {
-				buf, err := unix.Mmap(-1, 0, writeChunk, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_ANON|unix.MAP_PRIVATE)
-				if err != nil { // page-aligned, as O_DIRECT wants it
-					return fmt.Errorf("allocating a buffer: %w", err)
-				}
-				defer unix.Munmap(buf)
-				for ctx.Err() == nil {
-					off := next.Add(writeChunk) - writeChunk
-					if off >= s.Size {
-						return nil
-					}
-					p := buf[:min(writeChunk, s.Size-off)]
-					content.Fill(p, off)
-					if _, err := direct.WriteAt(p, off); err != nil {
-						return err
-					}
-					if d := done.Add(int64(len(p))); s.Progress != nil {
-						s.Progress(d)
-					}
-				}
-				return ctx.Err()
-			}()
-			if err != nil {
-				mu.Lock()
-				first = errors.Join(first, err)
-				mu.Unlock()
-				next.Store(s.Size) // stop the others
-			}
-		})
-	}
-	wg.Wait()
-	return first
+	content := New(s.Seed)
+	err = chunks.Each(ctx, s.Size, writeChunk, writers, aligned, func(p []byte, off int64) error {
+		content.Fill(p, off)
+		_, err := direct.WriteAt(p, off)
+		return err
+	}, s.Progress)
+	return errors.Join(err, direct.Close())
+}
+
+// aligned makes buffers that start on a page, as O_DIRECT wants it.
+var aligned = chunks.Buffers{
+	New: func(n int) ([]byte, error) {
+		p, err := unix.Mmap(-1, 0, n, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_ANON|unix.MAP_PRIVATE)
+		if err != nil {
+			return nil, fmt.Errorf("allocating a buffer of %d bytes: %w", n, err)
+		}
+		return p, nil
+	},
+	Free: unix.Munmap,
 }
 
 func syncDir(dir string) error {

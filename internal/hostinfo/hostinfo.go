@@ -8,5 +8,5 @@ type Fact struct{ Key, Value string }
 type Info struct {
 	Facts  []Fact // stable from run to run on one machine, in a fixed order
 	Device string // name of the block device in /proc/diskstats, "" if there is none
-	Memory int64  // bytes of the machine, 0 if unknown
+	Memory int64  // bytes that this process may use: the machine's or a control group's limit, 0 if unknown
 }

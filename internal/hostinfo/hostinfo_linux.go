@@ -30,7 +30,7 @@ func Of(f *os.File, proc, sys string) Info {
 	if readAhead == unknown {
 		readAhead = content(filepath.Join(queue, "read_ahead_kb"))
 	}
-	mem := memory(proc)
+	mem := smaller(memory(proc), memoryLimit(proc, sys))
 	return Info{
 		Device: name,
 		Memory: mem,
@@ -87,7 +87,7 @@ func chosen(list string) string {
 	return list
 }
 
-// memory is the machine's memory in bytes, 0 if unknown.
+// memory is the machine's memory in bytes, whatever this process may use of it; 0 if unknown.
 func memory(proc string) int64 {
 	root, err := procfs.NewFS(proc)
 	if err != nil {

@@ -3,13 +3,14 @@ package mapping
 import (
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 	"unsafe"
 
 	"github.com/readbench/suite/internal/pagecache"
-	"golang.org/x/sys/unix"
+	"github.com/readbench/suite/internal/testfile"
 )
 
 // region is what the kernel says about one mapping in /proc/self/smaps.
@@ -102,7 +103,7 @@ func TestPopulateAndDrop(t *testing.T) {
 func TestTouchEntersAllPages(t *testing.T) {
 	const size = 1<<20 + 100
 	f := newFile(t, size)
-	requireDisk(t, f)
+	testfile.RequireDisk(t, filepath.Dir(f.Name()))
 	if _, err := (pagecache.Evictor{}).Evict(t.Context(), f, size); err != nil {
 		t.Fatal(err)
 	}
@@ -125,7 +126,7 @@ func TestWillNeedReads(t *testing.T) {
 		}
 		size := 7*page + 100
 		f := newFile(t, size)
-		requireDisk(t, f)
+		testfile.RequireDisk(t, filepath.Dir(f.Name()))
 		m := open(t, f, size, int(page))
 		for _, c := range []struct {
 			rule   string
@@ -153,17 +154,6 @@ func TestWillNeedReads(t *testing.T) {
 				}
 			})
 		}
-	}
-}
-
-func requireDisk(t *testing.T, f *os.File) {
-	t.Helper()
-	var st unix.Statfs_t
-	if err := unix.Fstatfs(int(f.Fd()), &st); err != nil {
-		t.Fatal(err)
-	}
-	if st.Type == unix.TMPFS_MAGIC || st.Type == unix.RAMFS_MAGIC {
-		t.Skipf("%s is on tmpfs, whose pages are always resident: set TMPDIR to a directory on a disk", f.Name())
 	}
 }
 

@@ -2,9 +2,10 @@ package mapping
 
 import (
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/readbench/suite/internal/testfile"
 )
 
 func newFile(t *testing.T, size int64) *os.File {
@@ -13,19 +14,7 @@ func newFile(t *testing.T, size int64) *os.File {
 	for i := range p {
 		p[i] = byte(i%251) + 1
 	}
-	path := filepath.Join(t.TempDir(), "data")
-	if err := os.WriteFile(path, p, 0o644); err != nil {
-		t.Fatal(err)
-	}
-	f, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { f.Close() })
-	if err := f.Sync(); err != nil {
-		t.Fatal(err)
-	}
-	return f
+	return testfile.Of(t, p)
 }
 
 func open(t *testing.T, f *os.File, size int64, page int) *Map {

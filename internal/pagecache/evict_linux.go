@@ -29,6 +29,9 @@ func (e Evictor) Evict(ctx context.Context, f *os.File, size int64) (Residency, 
 	// A page may be in use for a moment (a fault, read-ahead under way, a per-processor list): later attempts wait for that.
 	pauses := []time.Duration{0, time.Millisecond, 5 * time.Millisecond, 20 * time.Millisecond, 100 * time.Millisecond}
 	var r Residency
+	if inMemory(f) {
+		return r, fmt.Errorf("evicting %s: it lies on tmpfs, whose pages are the file; use a file system on a disk: %w", f.Name(), ErrUnsupported)
+	}
 	for _, pause := range pauses {
 		if pause > 0 {
 			time.Sleep(pause)
@@ -50,7 +53,7 @@ func (e Evictor) Evict(ctx context.Context, f *os.File, size int64) (Residency, 
 			return r, err
 		}
 	}
-	return r, fmt.Errorf("evicting %s: %v, although it was advised away%s: %w", f.Name(), r, likelyCause(f), ErrUnsupported)
+	return r, fmt.Errorf("evicting %s: %v, although it was advised away; does another process map it, write it or lock it (fuser -v shows who)?: %w", f.Name(), r, ErrUnsupported)
 }
 
 func (e Evictor) attempt(f *os.File, size int64) (Residency, error) {
@@ -70,13 +73,11 @@ func (e Evictor) attempt(f *os.File, size int64) (Residency, error) {
 	return Resident(f, 0, size)
 }
 
-// likelyCause says why pages of f may stay, as far as can be told from outside.
-func likelyCause(f *os.File) string {
+// inMemory reports whether f lies on a file system without a device.
+func inMemory(f *os.File) bool {
 	var st unix.Statfs_t
-	if err := unix.Fstatfs(int(f.Fd()), &st); err == nil && (st.Type == unix.TMPFS_MAGIC || st.Type == unix.RAMFS_MAGIC) {
-		return "; it lies on tmpfs, whose pages are the file: use a file system on a disk"
-	}
-	return "; does another process map it, write it or lock it (fuser -v shows who)?"
+	err := unix.Fstatfs(int(f.Fd()), &st)
+	return err == nil && (st.Type == unix.TMPFS_MAGIC || st.Type == unix.RAMFS_MAGIC)
 }
 
 // DropAll drops the clean, unmapped pages of the whole machine's cache. It needs root.

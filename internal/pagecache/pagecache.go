@@ -5,10 +5,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
-	"sync"
-	"sync/atomic"
+
+	"github.com/readbench/suite/internal/chunks"
 )
 
 // ErrUnsupported is wrapped when this kernel, file system or user cannot do what was asked.
@@ -39,7 +38,8 @@ const (
 )
 
 // Warm reads the first size bytes of f into the page cache, several chunks at a time, and verifies that all pages
-// are resident; an error that wraps ErrUnsupported says that they do not stay. It gives up when ctx ends. progress, if not nil, is told the bytes done so far, now and then, concurrently.
+// are resident; an error that wraps ErrUnsupported says that they do not stay. It gives up when ctx ends. progress, if not
+// nil, is told the bytes read so far.
 func Warm(ctx context.Context, f *os.File, size int64, progress func(done int64)) error {
 	const (
 		attempts = 3
@@ -53,44 +53,12 @@ func Warm(ctx context.Context, f *os.File, size int64, progress func(done int64)
 		if tries == attempts || tries > 0 && r.Share() < hopeless {
 			return fmt.Errorf("warming %s: after reading it %d times only %v; is there enough free memory for %d bytes?: %w", f.Name(), tries, r, size, ErrUnsupported)
 		}
-		if err := readAll(ctx, f, size, progress); err != nil {
+		err = chunks.Each(ctx, size, warmChunk, warmReaders, chunks.Heap, func(p []byte, off int64) error {
+			_, err := f.ReadAt(p, off)
+			return err
+		}, progress)
+		if err != nil {
 			return fmt.Errorf("warming %s: %w", f.Name(), err)
 		}
 	}
-}
-
-func readAll(ctx context.Context, f *os.File, size int64, progress func(int64)) error {
-	var (
-		next, done atomic.Int64
-		wg         sync.WaitGroup
-		mu         sync.Mutex
-		first      error
-	)
-	for range warmReaders {
-		wg.Go(func() {
-			buf := make([]byte, warmChunk)
-			for {
-				off := next.Add(warmChunk) - warmChunk
-				if off >= size {
-					return
-				}
-				n, err := f.ReadAt(buf[:min(warmChunk, size-off)], off)
-				if err == nil || errors.Is(err, io.EOF) && off+int64(n) == size {
-					err = ctx.Err()
-				}
-				if err != nil {
-					mu.Lock()
-					first = errors.Join(first, err)
-					mu.Unlock()
-					next.Store(size) // stop the others
-					return
-				}
-				if d := done.Add(int64(n)); progress != nil {
-					progress(d)
-				}
-			}
-		})
-	}
-	wg.Wait()
-	return first
 }

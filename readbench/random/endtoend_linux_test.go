@@ -12,12 +12,19 @@ import (
 	"testing"
 
 	"golang.org/x/perf/benchfmt"
+
+	"github.com/readbench/suite/internal/testfile"
 )
 
 // A user runs benchmark processes, with a cache directory of their own that is empty at first.
 type user struct{ cache string }
 
-func newUser(t *testing.T) user { return user{t.TempDir()} }
+func newUser(t *testing.T) user {
+	t.Helper()
+	dir := t.TempDir()
+	testfile.RequireDisk(t, dir)
+	return user{dir}
+}
 
 // benchmark runs this test binary with READBENCH_ settings and test flags, and returns what it wrote.
 func (u user) benchmark(t *testing.T, settings []string, flags ...string) (stdout, stderr string, exit int) {

@@ -157,7 +157,8 @@ func countsTrue(e *env) error {
 			return err
 		}
 		now := counter.Counts()
-		if said, kernel := now.ReadSyscalls-counted.ReadSyscalls, after.ReadSyscalls-before.ReadSyscalls-own; said != kernel {
+		const strange = 4 // those that the Go scheduler may make meanwhile
+		if said, kernel := now.ReadSyscalls-counted.ReadSyscalls, after.ReadSyscalls-before.ReadSyscalls-own; kernel < said || kernel > said+strange {
 			return fmt.Errorf("it counted %d read system calls, the kernel %d", said, kernel)
 		}
 		if _, ok := r.(readbench.Prefetcher); !ok {

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/readbench/suite/internal/testfile"
 )
 
 const pages = 64
@@ -17,13 +19,7 @@ const pages = 64
 func resident(t *testing.T) (path string) {
 	t.Helper()
 	path = filepath.Join(t.TempDir(), "data")
-	var fs unix.Statfs_t
-	if err := unix.Statfs(filepath.Dir(path), &fs); err != nil {
-		t.Fatal(err)
-	}
-	if fs.Type == unix.TMPFS_MAGIC || fs.Type == unix.RAMFS_MAGIC {
-		t.Skipf("%s is on tmpfs, whose pages are the file and stay: set TMPDIR to a directory on a disk", filepath.Dir(path))
-	}
+	testfile.RequireDisk(t, filepath.Dir(path))
 	if err := os.WriteFile(path, bytes.Repeat([]byte{1}, pages*os.Getpagesize()), 0o600); err != nil {
 		t.Fatal(err)
 	}

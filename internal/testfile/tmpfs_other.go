@@ -1,0 +1,5 @@
+//go:build !linux
+
+package testfile
+
+func inMemory(string) (bool, error) { return false, nil }
