@@ -36,9 +36,9 @@ const (
 	epochEnd                // in the middle of one
 )
 
-// A drawer fills offs with the offsets at which the next reads start; it may wait at the barrier. One per worker.
+// A drawer sets the offsets of the next ranges to read; it may wait at the barrier. One per worker.
 type drawer interface {
-	draw(offs []int64) error
+	draw(rs []Range) error
 }
 
 // cases are the names in READBENCH_CASES.

@@ -199,10 +199,10 @@ type withoutReplacement struct {
 // spread turns consecutive numbers into ones whose high bits look random: 2^64 divided by the golden ratio (Knuth, TAOCP 3, 6.4).
 const spread = 0x9e3779b97f4a7c15
 
-func (d *withoutReplacement) draw(offs []int64) error {
-	s, n := d.s, int64(len(offs))
+func (d *withoutReplacement) draw(rs []Range) error {
+	s, n := d.s, int64(len(rs))
 	if n > int64(d.w.run.grain) {
-		return fmt.Errorf("an op draws %d offsets at once, more than the %d of Worker.Grain", n, d.w.run.grain)
+		return fmt.Errorf("an op draws %d ranges at once, more than the %d of Worker.Grain", n, d.w.run.grain)
 	}
 	for d.epoch != s.epoch || d.at+n > d.end {
 		d.epoch = s.epoch
@@ -215,10 +215,10 @@ func (d *withoutReplacement) draw(offs []int64) error {
 		}
 	}
 	perm, first := s.perm, uint64(s.base+d.at)
-	for i := range offs {
+	for i := range rs {
 		slot := perm.At(first + uint64(i))
 		// Where in its first page a read starts depends on nothing but slot and pass.
-		offs[i] = d.offset(int64(slot), (slot+s.pass)*spread)
+		rs[i].Off = d.offset(int64(slot), (slot+s.pass)*spread)
 	}
 	d.at += n
 	return nil

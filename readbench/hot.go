@@ -68,10 +68,10 @@ type uniform struct {
 	rng *rand.PCG
 }
 
-func (u *uniform) draw(offs []int64) error {
-	for i := range offs {
+func (u *uniform) draw(rs []Range) error {
+	for i := range rs {
 		slot, rest := bits.Mul64(u.rng.Uint64(), uint64(u.slots))
-		offs[i] = u.offset(int64(slot), rest)
+		rs[i].Off = u.offset(int64(slot), rest)
 	}
 	return nil
 }

@@ -87,22 +87,19 @@ func randomRow(s *Suite, strategy Strategy, pageCase string, threads int) Row {
 		Strategy: strategy, Case: pageCase, Threads: threads,
 		Batch: c.ReadsPerOp, MaxRange: int(c.ReadSize), BytesPerOp: int64(c.ReadSize) * int64(c.ReadsPerOp),
 		Op: func(w *Worker) (func() error, error) {
-			offs, ranges := make([]int64, c.ReadsPerOp), make([]Range, c.ReadsPerOp)
-			return func() error {
-				for todo := c.ReadsPerOp; todo > 0; {
-					n := min(todo, w.Grain())
-					if err := w.Draw(offs[:n]); err != nil {
-						return err
+			ranges := make([]Range, c.ReadsPerOp)
+			for i := range ranges {
+				ranges[i].N = int(c.ReadSize)
+			}
+			return func() (err error) {
+				for rest := ranges; len(rest) > 0 && err == nil; {
+					now := rest[:min(len(rest), w.Grain())]
+					if err = w.Draw(now); err == nil {
+						err = w.Read(now)
 					}
-					for i, off := range offs[:n] {
-						ranges[i] = Range{off, int(c.ReadSize)}
-					}
-					if err := w.Read(ranges[:n]); err != nil {
-						return err
-					}
-					todo -= n
+					rest = rest[len(now):]
 				}
-				return nil
+				return err
 			}, nil
 		},
 	}

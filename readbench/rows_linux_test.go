@@ -79,14 +79,14 @@ func TestNullRow(t *testing.T) {
 		row := randomRow(s, Null(), pageCase, 1)
 		row.BytesPerOp = 0
 		row.Op = func(w *Worker) (func() error, error) {
-			offs := make([]int64, s.config.ReadsPerOp)
+			ranges := make([]Range, s.config.ReadsPerOp)
 			looked := false
 			op := func() (err error) {
 				if looked {
-					return w.Draw(offs)
+					return w.Draw(ranges)
 				}
 				looked = true
-				if n := testing.AllocsPerRun(100, func() { err = w.Draw(offs) }); n != 0 {
+				if n := testing.AllocsPerRun(100, func() { err = w.Draw(ranges) }); n != 0 {
 					t.Errorf("%s: an op allocates %v times", pageCase, n)
 				}
 				return err

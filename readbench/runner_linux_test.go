@@ -289,8 +289,8 @@ func TestDrawTooMany(t *testing.T) {
 	s := testSuite(t)
 	row := randomRow(s, Pread(), "cold", 1)
 	row.Op = func(w *Worker) (func() error, error) {
-		offs := make([]int64, w.Grain()+1)
-		return func() error { return w.Draw(offs) }, nil
+		ranges := make([]Range, w.Grain()+1)
+		return func() error { return w.Draw(ranges) }, nil
 	}
 	_, err := measureRow(t, s, row, 1)
 	wantError(t, err, "more than the 16 of Worker.Grain")

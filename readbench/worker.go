@@ -150,11 +150,11 @@ func (w *Worker) timedOps(more func() bool) error {
 	return nil
 }
 
-// Draw fills offs with the byte offsets at which the next reads start, in the order that the case prescribes. At the end of
+// Draw sets where the next reads start, Off of each range, in the order that the case prescribes; N stays. At the end of
 // an epoch it waits for the other workers, with the timer stopped. An error means that the run is over; the op returns it.
-func (w *Worker) Draw(offs []int64) error { return w.draw.draw(offs) }
+func (w *Worker) Draw(rs []Range) error { return w.draw.draw(rs) }
 
-// Grain is how many offsets an op draws at a time, at most: all of its reads as a rule, fewer if read-ahead makes epochs
+// Grain is how many ranges an op draws at a time, at most: all of its reads as a rule, fewer if read-ahead makes epochs
 // so short that the workers would not get equal shares. It may change between ops.
 func (w *Worker) Grain() int { return w.run.grain }
 

@@ -31,27 +31,29 @@ func run(b *testing.B, suite *readbench.Suite, s readbench.Strategy, bytes int64
 			suite.Run(b, readbench.Row{
 				Strategy: s, Case: pageCase, Threads: threads,
 				Batch: c.ReadsPerOp, MaxRange: int(c.ReadSize), BytesPerOp: bytes,
-				Op: func(w *readbench.Worker) (func() error, error) {
-					offs := make([]int64, c.ReadsPerOp)
-					ranges := make([]readbench.Range, c.ReadsPerOp)
-					return func() error {
-						for todo := c.ReadsPerOp; todo > 0; {
-							n := min(todo, w.Grain())
-							if err := w.Draw(offs[:n]); err != nil {
-								return err
-							}
-							for i, off := range offs[:n] {
-								ranges[i] = readbench.Range{Off: off, N: int(c.ReadSize)}
-							}
-							if err := read(w, ranges[:n]); err != nil {
-								return err
-							}
-							todo -= n
-						}
-						return nil
-					}, nil
-				},
+				Op: func(w *readbench.Worker) (func() error, error) { return op(w, c, read), nil },
 			})
 		}
+	}
+}
+
+// op draws all ranges of an op, then reads them: in one go, unless the worker may draw only some at a time.
+func op(w *readbench.Worker, c *readbench.Config, read func(*readbench.Worker, []readbench.Range) error) func() error {
+	ranges := make([]readbench.Range, c.ReadsPerOp)
+	for i := range ranges {
+		ranges[i].N = int(c.ReadSize)
+	}
+	return func() error {
+		for rest := ranges; len(rest) > 0; {
+			now := rest[:min(len(rest), w.Grain())]
+			if err := w.Draw(now); err != nil {
+				return err
+			}
+			if err := read(w, now); err != nil {
+				return err
+			}
+			rest = rest[len(now):]
+		}
+		return nil
 	}
 }
