@@ -4,7 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/bits"
 	"sync/atomic"
+
+	"golang.org/x/sys/cpu"
 
 	"github.com/readbench/suite/internal/notice"
 	"github.com/readbench/suite/internal/pagecache"
@@ -28,7 +31,7 @@ const (
 	longestLease = 64  // draws of one lease at the most
 )
 
-// coldState: an epoch is the stretch [base, base+limit) of a permutation of all slots; next is what of it has been handed out.
+// coldState: an epoch is the stretch [base, base+limit) of the positions of a permutation of all slots; next is what of it has been handed out.
 type coldState struct {
 	run   *running
 	want  int64 // slots of an epoch, as the pilot said; less if an epoch showed that to be too many
@@ -38,8 +41,10 @@ type coldState struct {
 	epoch int64               // its number
 	base  int64
 	limit int64
-	lease int64 // slots that a worker takes at a time, so that not every draw writes to next
-	next  atomic.Int64
+	lease int64 // positions that a worker takes at a time, so that not every draw writes to next
+	_     cpu.CacheLinePad
+	next  atomic.Int64 // what workers write, away from what they read
+	_     cpu.CacheLinePad
 
 	looked int64   // the epoch whose end was looked at
 	worst  float64 // largest resident share at the end of an epoch of this call
@@ -112,18 +117,26 @@ func (s *coldState) restore(ctx context.Context, when moment) error {
 	if err := s.evict(ctx); err != nil {
 		return err
 	}
-	grain := int64(s.run.grain)
+	s.nextEpoch()
+	return nil
+}
+
+// nextEpoch goes on in the permutation, or begins another one: there is no short epoch at the end of a pass over the file.
+func (s *coldState) nextEpoch() {
 	s.base += s.limit
-	if s.pass == 0 || s.run.slots-s.base < min(s.want, s.run.slots) { // no short epoch at the end of a pass
+	positions := int64(s.perm.Positions())
+	limit := int64(float64(s.want) / float64(s.run.slots) * float64(positions)) // as many as hold so many slots
+	if s.pass == 0 || positions-s.base < limit {
 		s.pass++
 		s.perm = permute.New(uint64(s.run.slots), s.run.suite.config.Seed+s.pass)
 		s.base = 0
+		positions = int64(s.perm.Positions())
+		limit = int64(float64(s.want) / float64(s.run.slots) * float64(positions))
 	}
-	s.limit = min(s.want, s.run.slots-s.base)
-	s.lease = grain * max(1, min(longestLease, s.limit/(int64(s.run.row.Threads)*leases*grain)))
+	s.limit = limit
+	s.lease = max(1, min(longestLease*int64(s.run.grain), limit/(int64(s.run.row.Threads)*leases)))
 	s.next.Store(0)
 	s.epoch++
-	return nil
 }
 
 // endEpoch looks how much of the file the epoch made resident: what the pilot could not foresee.
@@ -142,7 +155,7 @@ func (s *coldState) endEpoch() error {
 	case s.run.direct() && r.Share() > coldResident:
 		return fmt.Errorf("direct reads left %v: they went through the page cache", r)
 	case r.Share() > coldEpochShare:
-		perRead := r.Share() * float64(f.size) / float64(min(s.next.Load(), s.limit))
+		perRead := r.Share() * float64(f.size) / float64(s.want)
 		s.want = int64(float64(s.want) * coldEpochAim / r.Share())
 		return s.enough(perRead)
 	}
@@ -189,37 +202,53 @@ func (s *coldState) judge(res *result) error {
 
 // withoutReplacement takes the next slots of the epoch, or waits for the next epoch.
 type withoutReplacement struct {
+	_ cpu.CacheLinePad
 	geometry
 	s       *coldState
 	w       *Worker
 	epoch   int64 // that the lease belongs to
 	at, end int64 // what is left of the lease
+	_       cpu.CacheLinePad
 }
 
-// spread turns consecutive numbers into ones whose high bits look random: 2^64 divided by the golden ratio (Knuth, TAOCP 3, 6.4).
-const spread = 0x9e3779b97f4a7c15
-
 func (d *withoutReplacement) draw(rs []Range) error {
-	s, n := d.s, int64(len(rs))
-	if n > int64(d.w.run.grain) {
-		return fmt.Errorf("an op draws %d ranges at once, more than the %d of Worker.Grain", n, d.w.run.grain)
+	if len(rs) > d.w.run.grain {
+		return fmt.Errorf("an op draws %d ranges at once, more than the %d of Worker.Grain", len(rs), d.w.run.grain)
 	}
-	for d.epoch != s.epoch || d.at+n > d.end {
-		d.epoch = s.epoch
-		d.at = s.next.Add(s.lease) - s.lease
-		d.end = min(d.at+s.lease, s.limit)
-		if d.at+n > s.limit {
+	for {
+		if d.epoch == d.s.epoch && d.fill(rs) {
+			return nil
+		}
+		// The epoch is used up, and what was filled is dropped with it.
+		if d.epoch == d.s.epoch {
 			if err := d.w.pause(); err != nil {
 				return err
 			}
 		}
+		d.epoch, d.at, d.end = d.s.epoch, 0, 0
 	}
-	perm, first := s.perm, uint64(s.base+d.at)
-	for i := range rs {
-		slot := perm.At(first + uint64(i))
-		// Where in its first page a read starts depends on nothing but slot and pass.
-		rs[i].Off = d.offset(int64(slot), (slot+s.pass)*spread)
+}
+
+// fill draws from the present epoch; it reports whether there was enough.
+func (d *withoutReplacement) fill(rs []Range) bool {
+	s := d.s
+	perm, slots := s.perm, uint64(d.slots)
+	for n := 0; n < len(rs); {
+		if d.at == d.end {
+			at := s.next.Add(s.lease) - s.lease
+			if at >= s.limit {
+				return false
+			}
+			d.at, d.end = s.base+at, s.base+min(at+s.lease, s.limit)
+		}
+		at := d.at
+		for ; at < d.end && n < len(rs); at++ {
+			slot, rest := perm.At(uint64(at))
+			rs[n].Off = d.offset(int64(slot), rest) // where in the slot's first page depends on the slot and the pass only
+			_, isSlot := bits.Sub64(slot, slots, 0) // 1 if slot < slots, without a branch
+			n += int(isSlot)
+		}
+		d.at = at
 	}
-	d.at += n
-	return nil
+	return true
 }

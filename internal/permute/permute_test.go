@@ -9,24 +9,28 @@ import (
 
 var seeds = []uint64{0, 1, 2, 42, math.MaxUint64}
 
+// elements are the first count elements from a position on, in order.
 func elements(n, seed, from, count uint64) []uint64 {
 	p := New(n, seed)
-	all := make([]uint64, count)
-	for i := range all {
-		all[i] = p.At(from + uint64(i))
+	all := make([]uint64, 0, count)
+	for i := from; uint64(len(all)) < count && i < p.Positions(); i++ {
+		if e, _ := p.At(i); e < n {
+			all = append(all, e)
+		}
 	}
 	return all
 }
 
-// Every one of 0…n−1 comes exactly once: below, at and above powers of two, where the domain of the cycle walk changes.
+// Every one of 0…n−1 comes exactly once: below, at and above powers of two, where the number of positions changes.
 func TestAtIsABijection(t *testing.T) {
 	for _, n := range []uint64{1, 2, 3, 5, 16, 17, 1000, 65536, 65537} {
 		for _, seed := range seeds {
 			seen := make([]bool, n)
-			for i, e := range elements(n, seed, 0, n) {
-				if e >= n {
-					t.Fatalf("n %d, seed %d: element %d is %d, not below n", n, seed, i, e)
-				}
+			all := elements(n, seed, 0, n+1)
+			if uint64(len(all)) != n {
+				t.Fatalf("n %d, seed %d: %d elements", n, seed, len(all))
+			}
+			for i, e := range all {
 				if seen[e] {
 					t.Fatalf("n %d, seed %d: element %d is %d, for the second time", n, seed, i, e)
 				}
@@ -124,13 +128,14 @@ func TestSpread(t *testing.T) {
 }
 
 func BenchmarkAt(b *testing.B) {
-	for _, n := range []uint64{1 << 16, 1<<16 + 1, 1<<40 + 7} { // one round each; almost two; almost two
+	for _, n := range []uint64{1 << 16, 1<<40 + 7} {
 		b.Run(fmt.Sprintf("n=%d_elements", n), func(b *testing.B) {
 			p := New(n, 1)
 			var i, sum uint64
 			for b.Loop() {
-				sum += p.At(i)
-				if i++; i == n {
+				element, rest := p.At(i)
+				sum += element ^ rest
+				if i++; i == p.Positions() {
 					i = 0
 				}
 			}
@@ -138,5 +143,23 @@ func BenchmarkAt(b *testing.B) {
 				b.Fatal("only zeros")
 			}
 		})
+	}
+}
+
+// The high bits of rest are spread evenly: what is drawn with an element, such as where in it to start, favours nothing.
+func TestRestIsSpread(t *testing.T) {
+	const n, buckets, tolerance = 52428, 16, 0.1
+	for seed := range uint64(20) {
+		p := New(n, seed)
+		var count [buckets]int
+		for i := range uint64(n) {
+			_, rest := p.At(i % p.Positions())
+			count[rest>>60]++
+		}
+		for b, c := range count {
+			if got := float64(c) * buckets / n; math.Abs(got-1) > tolerance {
+				t.Errorf("seed %d: %.2f times as many as by chance have the high bits %04b", seed, got, b)
+			}
+		}
 	}
 }

@@ -22,7 +22,6 @@ func TestMain(m *testing.M) {
 	readbench.Main(m, "BenchmarkPreadDirect")
 }
 
-func BenchmarkNull(b *testing.B)               { random.RunNull(b) }
 func BenchmarkMmap(b *testing.B)               { random.Run(b, readbench.Mmap()) }
 func BenchmarkMmapRandom(b *testing.B)         { random.Run(b, readbench.MmapRandom()) }
 func BenchmarkMmapPrefetch(b *testing.B)       { random.Run(b, readbench.MmapPrefetch()) }
@@ -30,3 +29,4 @@ func BenchmarkMmapRandomPrefetch(b *testing.B) { random.Run(b, readbench.MmapRan
 func BenchmarkPread(b *testing.B)              { random.Run(b, readbench.Pread()) }
 func BenchmarkReadAt(b *testing.B)             { random.Run(b, readbench.ReadAt()) }
 func BenchmarkPreadDirect(b *testing.B)        { random.Run(b, readbench.PreadDirect()) }
+func BenchmarkNull(b *testing.B)               { random.RunNull(b) }
