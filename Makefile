@@ -44,8 +44,9 @@ fuzz:
 # Random reads, hot and cold, T1 to T16: tables of throughput, and of the evidence beside it.
 bench:
 	@mkdir -p $(OUT) && rm -f $(OUT)/round-*.txt
-	@if [ -z "$$READBENCH_FILE" ]; then $(GO) run ./tools/mkfile -size $${READBENCH_SIZE:-1GiB} -seed $${READBENCH_SEED:-1} >&2; fi
 	$(GO) test -c -o $(OUT)/random.test ./readbench/random
+	@$(OUT)/random.test -test.run='^$$' -test.bench='^$$' # stops here if a setting is wrong
+	@if [ -z "$$READBENCH_FILE" ]; then $(GO) run ./tools/mkfile -size $${READBENCH_SIZE:-1GiB} -seed $${READBENCH_SEED:-1} >&2; fi
 	@status=0; for round in $$(seq -w $(ROUNDS)); do \
 	  echo "# round $$round of $(ROUNDS)" >&2; \
 	  $(OUT)/random.test -test.run='^$$' -test.bench='$(BENCH)' -test.benchtime=$(BENCHTIME) >$(OUT)/round-$$round.txt || status=1; \

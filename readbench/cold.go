@@ -62,8 +62,8 @@ func (s *coldState) drawer(w *Worker) drawer {
 func (s *coldState) prepare(ctx context.Context) error {
 	row, file := &s.run.row, s.run.suite.file
 	if need := int64(row.Threads * row.Batch); s.run.slots < need {
-		return Unsupported("cold with %d threads: one op of each needs %d different places, %s has %d; set %sSIZE to %s or more",
-			row.Threads, need, file.path, s.run.slots, EnvPrefix, Size(need*s.run.slotSize))
+		return Unsupported("cold, threads=%d: one op of each needs %d different places, %s has %d; take a file of %s or more (%sSIZE, or another %sFILE)",
+			row.Threads, need, file.path, s.run.slots, Size(need*s.run.slotSize), EnvPrefix, EnvPrefix)
 	}
 	s.want = s.run.slots
 	if row.BytesPerOp == 0 {
@@ -103,8 +103,8 @@ func (s *coldState) enough(bytesPerRead float64) error {
 	}
 	const mib = 1 << 20
 	size := Size(bytesPerRead * float64(s.need) / coldEpochAim)
-	return Unsupported("cold with %d threads: one read makes the device deliver %.0f bytes (read-ahead), so %d reads would warm more than %.0f %% of the file; "+
-		"set %sSIZE to %s or more, or lower read_ahead_kb", s.run.row.Threads, bytesPerRead, s.need, 100*coldEpochAim, EnvPrefix, (size+mib)/mib*mib)
+	return Unsupported("cold, threads=%d: one read makes the device deliver %.0f bytes (read-ahead), so %d reads would warm more than %.0f %% of the file; "+
+		"take a file of %s or more (%sSIZE, or another %sFILE), or lower read_ahead_kb", s.run.row.Threads, bytesPerRead, s.need, 100*coldEpochAim, (size+mib)/mib*mib, EnvPrefix, EnvPrefix)
 }
 
 func (s *coldState) restore(ctx context.Context, when moment) error {
@@ -168,7 +168,12 @@ func (s *coldState) evict(ctx context.Context) error {
 		return nil
 	}
 	defer notice.Slow("evicting %s", f.path)()
-	e := pagecache.Evictor{Limit: coldResident, DropAll: !s.run.suite.droppedAll}
+	e := pagecache.Evictor{Limit: coldResident}
+	if !s.run.suite.droppedAll {
+		e.DropAll = func() {
+			notice.Printf("%s stays in the page cache: dropping the cache of the whole machine", f.path)
+		}
+	}
 	if m, ok := s.run.opened.(Mapper); ok {
 		e.Unmap = m.Drop
 	}

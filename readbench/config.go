@@ -154,9 +154,12 @@ func Variables() string {
 		case "Size":
 			def = DefaultSize.String()
 		case "File":
-			def = "none"
+			def = ""
 		}
-		fmt.Fprintf(&b, "| `%s` | `%s` | %s |\n", f.name, def, f.field.Tag.Get("doc"))
+		if def != "" {
+			def = "`" + def + "`"
+		}
+		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", f.name, def, f.field.Tag.Get("doc"))
 	}
 	return b.String()
 }

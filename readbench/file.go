@@ -43,11 +43,11 @@ func OpenFile(ctx context.Context, c *Config) (*File, error) {
 	}
 	f, err := os.Open(path)
 	if err != nil {
-		return nil, fmt.Errorf("%w; %s", err, remedy(c, path, false))
+		return nil, fmt.Errorf("%w; %s", err, remedy(c, path, nil, nil))
 	}
 	file := &File{path: path, page: os.Getpagesize(), control: f}
 	if err := file.inspect(c); err != nil {
-		return nil, errors.Join(fmt.Errorf("%s: %w; %s", path, err, remedy(c, path, errors.Is(err, errDamaged))), f.Close())
+		return nil, errors.Join(fmt.Errorf("%s: %w; %s", path, err, remedy(c, path, file, err)), f.Close())
 	}
 	return file, nil
 }
@@ -62,17 +62,20 @@ func makeDefault(ctx context.Context, path string, size Size, seed uint64) error
 	return err
 }
 
-var errDamaged = errors.New("it is a data file, but damaged")
+// errDataFile is wrapped by what is wrong with a data file of ours.
+var errDataFile = errors.New("it is a data file")
 
-// remedy is the command that makes a right file. Without force it leaves alone what is no data file, and what looks right.
-func remedy(c *Config, path string, force bool) string {
-	size := c.Size
+// remedy is the command that makes a right file. It replaces only a data file, and keeps its size unless READBENCH_SIZE says another one.
+func remedy(c *Config, path string, f *File, err error) string {
+	size, flags := c.Size, ""
+	if errors.Is(err, errDataFile) {
+		flags = "-force "
+		if size == 0 {
+			size = Size((f.size + blockSize - 1) / blockSize * blockSize)
+		}
+	}
 	if size == 0 {
 		size = DefaultSize
-	}
-	flags := ""
-	if force {
-		flags = "-force "
 	}
 	return fmt.Sprintf("a right one is made by: go run github.com/readbench/suite/tools/mkfile %s-size %s -seed %d %s", flags, size, c.Seed, path)
 }
@@ -121,10 +124,10 @@ func (f *File) identify(c *Config, whole int64) error {
 		return nil
 	}
 	if content.Seed() != c.Seed {
-		return fmt.Errorf("it is a data file of seed %d, %sSEED is %d", content.Seed(), EnvPrefix, c.Seed)
+		return fmt.Errorf("%w of seed %d, %sSEED is %d", errDataFile, content.Seed(), EnvPrefix, c.Seed)
 	}
 	if whole%blockSize != 0 {
-		return fmt.Errorf("it is a data file, but truncated: %d bytes are no multiple of %d", whole, blockSize)
+		return fmt.Errorf("%w, but truncated: %d bytes are no multiple of %d", errDataFile, whole, blockSize)
 	}
 	const sample = 64
 	blocks := whole / blockSize
@@ -138,7 +141,7 @@ func (f *File) identify(c *Config, whole int64) error {
 			return err
 		}
 		if err := content.Explain(block, at); err != nil {
-			return fmt.Errorf("%w: %w", errDamaged, err)
+			return fmt.Errorf("%w, but damaged: %w", errDataFile, err)
 		}
 	}
 	f.content = &content

@@ -331,7 +331,7 @@ func TestRowRefused(t *testing.T) {
 	}{
 		{"direct reads of an odd size", PreadDirect(), []string{"READ_SIZE=1000"}, "hot", 1, `READBENCH_READ_SIZE="1000": it is no multiple of`, false},
 		{"a read as large as the file", Pread(), []string{"SIZE=64KiB", "READ_SIZE=65535"}, "hot", 1, "too few for a read of 65535", false},
-		{"fewer places than ops have reads", Pread(), []string{"SIZE=1MiB"}, "cold", 16, "set READBENCH_SIZE to 5MiB or more", true},
+		{"fewer places than ops have reads", Pread(), []string{"SIZE=1MiB"}, "cold", 16, "take a file of 5MiB or more (READBENCH_SIZE, or another READBENCH_FILE)", true},
 		{"epochs too short for all threads", MmapPrefetch(), []string{"SIZE=2MiB"}, "cold", 4, "would warm more than", true},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

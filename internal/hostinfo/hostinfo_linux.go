@@ -36,6 +36,7 @@ func Of(f *os.File, proc, sys string) Info {
 		Memory: mem,
 		Facts: []Fact{
 			{"kernel", content(filepath.Join(proc, "sys/kernel/osrelease"))},
+			{"go", runtime.Version()},
 			{"cpus", strconv.Itoa(runtime.NumCPU())},
 			{"memory", inMiB(mem)},
 			{"filesystem", fileSystem(proc, dev)},

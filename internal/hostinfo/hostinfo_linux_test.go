@@ -70,6 +70,7 @@ func recordedProc(dev, kind string) tree {
 func facts(kernel, memory, filesystem, device, rotational, scheduler, readAhead string) []Fact {
 	return []Fact{
 		{"kernel", kernel},
+		{"go", runtime.Version()},
 		{"cpus", strconv.Itoa(runtime.NumCPU())},
 		{"memory", memory},
 		{"filesystem", filesystem},
@@ -143,7 +144,7 @@ func TestOf(t *testing.T) {
 			Info{Device: "vda", Facts: facts(unknown, unknown, unknown, "vda", unknown, unknown, unknown)}},
 	} {
 		t.Run(c.rule, func(t *testing.T) {
-			if c.want.Facts[2].Value != unknown {
+			if c.want.Facts[3].Value != unknown {
 				c.want.Memory = 24683528 << 10 // what recordedProc tells
 			}
 			if diff := cmp.Diff(c.want, Of(f, c.proc.make(t), c.sys.make(t))); diff != "" {

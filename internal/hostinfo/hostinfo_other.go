@@ -10,5 +10,5 @@ import (
 
 // Of knows little here.
 func Of(*os.File, string, string) Info {
-	return Info{Facts: []Fact{{"kernel", runtime.GOOS}, {"cpus", strconv.Itoa(runtime.NumCPU())}}}
+	return Info{Facts: []Fact{{"kernel", runtime.GOOS}, {"go", runtime.Version()}, {"cpus", strconv.Itoa(runtime.NumCPU())}}}
 }

@@ -16,8 +16,9 @@ const dropCachesFile = "/proc/sys/vm/drop_caches"
 type Evictor struct {
 	// Limit is the share of pages, 0…1, that may stay.
 	Limit float64
-	// DropAll allows /proc/sys/vm/drop_caches, which drops the caches of the whole machine, if root runs this and nothing else helped.
-	DropAll bool
+	// DropAll allows /proc/sys/vm/drop_caches, which drops the caches of the whole machine, if root runs this and nothing else helped. It is
+	// called before that is done, if not nil.
+	DropAll func()
 	// Unmap, if not nil, drops the caller's own mappings' pages first: a mapped page cannot be evicted.
 	Unmap func() error
 }
@@ -44,7 +45,8 @@ func (e Evictor) Evict(ctx context.Context, f *os.File, size int64) (Residency, 
 			return r, err
 		}
 	}
-	if e.DropAll && os.Geteuid() == 0 {
+	if e.DropAll != nil && os.Geteuid() == 0 {
+		e.DropAll()
 		if err := DropAll(); err != nil {
 			return r, err
 		}

@@ -51,7 +51,7 @@ func Warm(ctx context.Context, f *os.File, size int64, progress func(done int64)
 			return err
 		}
 		if tries == attempts || tries > 0 && r.Share() < hopeless {
-			return fmt.Errorf("warming %s: after reading it %d times only %v; is there enough free memory for %d bytes?: %w", f.Name(), tries, r, size, ErrUnsupported)
+			return fmt.Errorf("warming %s: after reading it %d times only %v; is there enough free memory for %d bytes, and does nobody drop the machine's cache?: %w", f.Name(), tries, r, size, ErrUnsupported)
 		}
 		err = chunks.Each(ctx, size, warmChunk, warmReaders, chunks.Heap, func(p []byte, off int64) error {
 			_, err := f.ReadAt(p, off)

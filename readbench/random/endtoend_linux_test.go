@@ -137,7 +137,7 @@ func TestAllRows(t *testing.T) {
 			t.Errorf("unit %s: better=%d, want %d", unit, units.GetBetter(unit), better)
 		}
 	}
-	for _, key := range []string{"kernel", "cpus", "memory", "filesystem", "device", "read-ahead-kb", "scheduler", "file-size", "content-check", "read-size",
+	for _, key := range []string{"kernel", "go", "cpus", "memory", "filesystem", "device", "read-ahead-kb", "scheduler", "file-size", "content-check", "read-size",
 		"reads-per-op", "seed", "verify"} {
 		if results[0].GetConfig(key) == "" {
 			t.Errorf("the configuration lines do not tell %s", key)

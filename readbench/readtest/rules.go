@@ -223,7 +223,7 @@ func direct(e *env) error {
 	return e.withReader(func(r readbench.Reader) error {
 		d, ok := e.opened.(readbench.Direct)
 		if !ok {
-			return nil
+			return fmt.Errorf("%w: the reads do not claim to be direct", errNotApplicable)
 		}
 		if a := d.Alignment(); a < 1 || a&(a-1) != 0 {
 			return fmt.Errorf("the alignment %d is no power of two", a)

@@ -43,7 +43,7 @@ func expected(o options) (c datafile.Content, size int64, err error) {
 	if size < datafile.BlockSize {
 		return c, 0, fmt.Errorf("it has %d bytes: truncated, or no data file, which has at least %d", size, datafile.BlockSize)
 	}
-	block, err := firstBlock(o.path)
+	block, _, err := firstBlock(o.path)
 	if err != nil {
 		return c, 0, err
 	}

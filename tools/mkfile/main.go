@@ -13,8 +13,8 @@
 //
 // Making one prints one line: what was made, in how many seconds and at how many MB/s (10⁶ bytes a second), or that it was
 // there already (right size, right first block). The file grows as PATH.part and gets its name when it is whole; an
-// interrupt removes the part file. A data file of another size or seed at PATH is replaced, since it can be made again;
-// any other file only with -force. With -force a right file is made anew, too.
+// interrupt removes the part file. What is at PATH, a data file of another size or seed or any other file, is replaced only
+// with -force; with it a right file is made anew, too.
 //
 // -check reads the file through the page cache: run dropcache on it first to check what the device holds. It names
 // the first bad block (of 4096 bytes, counted from 0). A file cut off at a multiple of 4096 bytes shows only with -size.
@@ -137,7 +137,7 @@ func makeFile(ctx context.Context, o options, stderr io.Writer) (string, error) 
 	if real, err := filepath.EvalSymlinks(o.path); err == nil && real != filepath.Clean(o.path) {
 		o.path = real
 	}
-	if err := mayWrite(o.path, o.force); err != nil {
+	if err := mayWrite(o.path, o); err != nil {
 		return "", err
 	}
 	progress, done := newProgress(stderr, "making "+o.path, int64(o.size))

@@ -9,15 +9,16 @@ import (
 	"path/filepath"
 
 	"github.com/readbench/suite/internal/datafile"
+	"github.com/readbench/suite/readbench"
 )
 
-// mayWrite returns an error if making path would lose something that cannot be made again, or cannot work.
-func mayWrite(path string, force bool) error {
-	if err := mayReplace(path, force); err != nil {
+// mayWrite returns an error if making path would lose something, or cannot work.
+func mayWrite(path string, o options) error {
+	if err := mayReplace(path, o); err != nil {
 		return err
 	}
 	part := path + ".part"
-	block, err := firstBlock(part)
+	block, _, err := firstBlock(part)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -31,16 +32,20 @@ func mayWrite(path string, force bool) error {
 	return nil
 }
 
-func mayReplace(path string, force bool) error {
-	block, err := firstBlock(path)
+func mayReplace(path string, o options) error {
+	block, size, err := firstBlock(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return mayAppear(path)
 	}
 	if err != nil {
 		return fmt.Errorf("making %s: %w; name another path", path, err)
 	}
-	if _, ours := datafile.Identify(block); ours || force || len(block) == 0 {
+	c, ours := datafile.Identify(block)
+	switch {
+	case o.force, size == 0, ours && size == int64(o.size) && c.Seed() == o.seed:
 		return nil
+	case ours:
+		return fmt.Errorf("%s is there, a data file of %s and seed %d: name another path, or replace it with -force", path, readbench.Size(size), c.Seed())
 	}
 	return fmt.Errorf("%s is there and is no data file: name another path, or replace it with -force, and what it holds is lost", path)
 }
@@ -56,18 +61,18 @@ func mayAppear(path string) error {
 	return nil
 }
 
-// firstBlock returns the first block of a regular file, or less of it if the file is shorter.
-func firstBlock(path string) ([]byte, error) {
+// firstBlock returns the first block of a regular file, or less of it if the file is shorter, and the file's size.
+func firstBlock(path string) (block []byte, size int64, err error) {
 	f, size, err := openRegular(path)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	defer f.Close() // only read
-	block := make([]byte, min(size, datafile.BlockSize))
+	block = make([]byte, min(size, datafile.BlockSize))
 	if _, err := f.ReadAt(block, 0); err != nil {
-		return nil, fmt.Errorf("reading its first block: %w", err)
+		return nil, 0, fmt.Errorf("reading its first block: %w", err)
 	}
-	return block, nil
+	return block, size, nil
 }
 
 // openRegular opens a file for reading. It looks before it opens: opening a pipe would wait.
