@@ -45,3 +45,15 @@ func BenchmarkFill(b *testing.B) {
 		c.Fill(p, 0)
 	}
 }
+
+// BenchmarkCheckStrides is what checking a word in every page costs a read of 16 KiB.
+func BenchmarkCheckStrides(b *testing.B) {
+	const n, off = 16 << 10, 3
+	p := filled(1, off, n)
+	c := New(1)
+	for b.Loop() {
+		if !c.CheckStrides(p, off, 4096) {
+			b.Fatal("good content is refused")
+		}
+	}
+}

@@ -12,8 +12,8 @@ import (
 type Counters struct {
 	DeviceBytes  uint64        // bytes that this process made a device deliver (read_bytes of /proc/self/io)
 	ReadSyscalls uint64        // read system calls: read, pread, preadv (syscr)
-	MajorFaults  uint64        // page faults that waited for a device
-	MinorFaults  uint64        // page faults that did not
+	MajorFaults  uint64        // page faults on pages that were not in the page cache
+	MinorFaults  uint64        // other page faults, also those that waited for a page that was being read
 	CPU          time.Duration // user and system time of all threads
 	Switches     uint64        // context switches, voluntary and not
 	Disk         Disk
