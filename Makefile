@@ -45,14 +45,15 @@ fuzz:
 bench:
 	@mkdir -p $(OUT) && rm -f $(OUT)/round-*.txt
 	$(GO) test -c -o $(OUT)/random.test ./readbench/random
-	@$(OUT)/random.test -test.run='^$$' -test.bench='^$$' # stops here if a setting is wrong
+	@# Stops here if a setting, or a file of one's own, is wrong.
+	@$(OUT)/random.test -test.run='^$$' -test.bench="$${READBENCH_FILE:+BenchmarkPreadDirect/}^$$" >/dev/null
 	@if [ -z "$$READBENCH_FILE" ]; then $(GO) run ./tools/mkfile -size $${READBENCH_SIZE:-1GiB} -seed $${READBENCH_SEED:-1} >&2; fi
 	@status=0; for round in $$(seq -w $(ROUNDS)); do \
 	  echo "# round $$round of $(ROUNDS)" >&2; \
 	  $(OUT)/random.test -test.run='^$$' -test.bench='$(BENCH)' -test.benchtime=$(BENCHTIME) >$(OUT)/round-$$round.txt || status=1; \
 	done; \
 	cat $(OUT)/round-*.txt >$(OUT)/bench.txt; \
-	$(TABLES) -filter '-.name:Null .unit:ops/ms' $(OUT)/bench.txt; \
+	$(TABLES) -filter '-.name:Null .unit:ops/ms' $(OUT)/bench.txt || status=1; \
 	$(TABLES) -filter '-.name:Null .unit:(dev-B/op OR majflt/op OR madvise/op)' $(OUT)/bench.txt | grep -v '^[a-z-]*: '; \
 	if [ $$status != 0 ]; then grep -A3 -e '--- FAIL' $(OUT)/bench.txt >&2; fi; exit $$status
 

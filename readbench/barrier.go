@@ -5,8 +5,9 @@ import (
 	"sync/atomic"
 )
 
-// A barrier is where the workers of a call meet: at the start, and in cold at each end of an epoch. The last one to arrive
-// does what turn says, while the others wait. A worker that has run out of ops leaves; the last one to leave runs end.
+// A barrier is where the workers of a call meet: at the start, and in cold at each end of an epoch. The last
+// one to arrive does what turn says, while the others wait. A worker that has run out of ops leaves; the last
+// one to leave runs end.
 type barrier struct {
 	mu      sync.Mutex
 	cond    *sync.Cond

@@ -15,14 +15,15 @@ type pageCase interface {
 	enter(ctx context.Context, r *running) (caseState, error)
 }
 
-// A caseState keeps one row in its case. The state of the pages and the order of the draws are one promise, so both are here.
+// A caseState keeps one row in its case. The state of the pages and the order of the draws are one promise, so
+// both are here.
 type caseState interface {
 	// drawer makes a worker's source of offsets.
 	drawer(w *Worker) drawer
 	// prepare is called once, after the strategy and all readers were opened.
 	prepare(ctx context.Context) error
-	// restore brings the pages into the state of the case and verifies it. It is called before each call of a row and at
-	// each end of an epoch, with no op under way and timer and counters stopped.
+	// restore brings the pages into the state of the case and verifies it. It is called before each call of a
+	// row and at each end of an epoch, with no op under way and timer and counters stopped.
 	restore(ctx context.Context, when moment) error
 	// judge returns an error if what was measured contradicts the name of the case.
 	judge(res *result) error

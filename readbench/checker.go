@@ -2,8 +2,8 @@ package readbench
 
 import "github.com/readbench/suite/internal/datafile"
 
-// A checker looks at what was read: the reason why the compiler cannot leave a read out, and why every page of a mapping that is
-// handed out instead of copied is touched. One per worker.
+// A checker looks at what was read: the reason why the compiler cannot leave a read out, and why every page of
+// a mapping that is handed out instead of copied is touched. One per worker.
 type checker struct {
 	content datafile.Content
 	page    int

@@ -31,7 +31,8 @@ const (
 	longestLease = 64  // draws of one lease at the most
 )
 
-// coldState: an epoch is the stretch [base, base+limit) of the positions of a permutation of all slots; next is what of it has been handed out.
+// coldState: an epoch is the stretch [base, base+limit) of the positions of a permutation of all slots; next is
+// what of it has been handed out.
 type coldState struct {
 	run   *running
 	want  int64 // slots of an epoch, as the pilot said; less if an epoch showed that to be too many
@@ -69,6 +70,9 @@ func (s *coldState) prepare(ctx context.Context) error {
 	if row.BytesPerOp == 0 {
 		return nil
 	}
+	if err := errors.Join(s.evict(ctx), s.counted()); err != nil {
+		return err
+	}
 	if err := s.restore(ctx, callStart); err != nil {
 		return err
 	}
@@ -81,6 +85,24 @@ func (s *coldState) prepare(ctx context.Context) error {
 		s.want = min(s.want, int64(ops*float64(row.Batch)))
 	}
 	return s.setGrain(delivered)
+}
+
+// counted returns an error if the kernel does not count what this file's device delivers: then a cold row could
+// not be told from any other.
+func (s *coldState) counted() error {
+	f := s.run.suite.file
+	s.run.meter.Reset()
+	if err := s.run.meter.Start(); err != nil {
+		return err
+	}
+	_, readErr := f.control.ReadAt(make([]byte, 1), f.size/2)
+	if err := errors.Join(readErr, s.run.meter.Stop()); err != nil {
+		return err
+	}
+	if s.run.meter.Sum().DeviceBytes == 0 {
+		return Unsupported("cold: the kernel counted no device bytes when %s was read, after it was evicted: its file system does not count them; take one on a local disk", f.path)
+	}
+	return nil
 }
 
 // setGrain makes draws so small that each worker gets several in an epoch.
@@ -121,22 +143,41 @@ func (s *coldState) restore(ctx context.Context, when moment) error {
 	return nil
 }
 
-// nextEpoch goes on in the permutation, or begins another one: there is no short epoch at the end of a pass over the file.
+// nextEpoch goes on in the permutation, or begins another one: there is no short epoch at the end of a pass
+// over the file.
 func (s *coldState) nextEpoch() {
 	s.base += s.limit
-	positions := int64(s.perm.Positions())
-	limit := int64(float64(s.want) / float64(s.run.slots) * float64(positions)) // as many as hold so many slots
-	if s.pass == 0 || positions-s.base < limit {
+	limit, ok := int64(0), false
+	if s.pass > 0 {
+		limit, ok = s.stretch()
+	}
+	if !ok {
 		s.pass++
 		s.perm = permute.New(uint64(s.run.slots), s.run.suite.config.Seed+s.pass)
 		s.base = 0
-		positions = int64(s.perm.Positions())
-		limit = int64(float64(s.want) / float64(s.run.slots) * float64(positions))
+		limit, _ = s.stretch()
 	}
 	s.limit = limit
 	s.lease = max(1, min(longestLease*int64(s.run.grain), limit/(int64(s.run.row.Threads)*leases)))
 	s.next.Store(0)
 	s.epoch++
+}
+
+// stretch is how many positions from base on hold the slots that are wanted; ok is false if there are not so many left.
+func (s *coldState) stretch() (positions int64, ok bool) {
+	left := int64(s.perm.Positions()) - s.base
+	const long = 1 << 17
+	if s.want > long { // the law of large numbers is exact enough
+		positions = int64(float64(s.want) / float64(s.run.slots) * float64(s.perm.Positions()))
+		return min(positions, left), positions <= left
+	}
+	slots := int64(0)
+	for ; positions < left && slots < s.want; positions++ {
+		if slot, _ := s.perm.At(uint64(s.base + positions)); slot < uint64(s.run.slots) {
+			slots++
+		}
+	}
+	return positions, slots == s.want
 }
 
 // endEpoch looks how much of the file the epoch made resident: what the pilot could not foresee.

@@ -19,8 +19,8 @@ import (
 // EnvPrefix starts the name of every environment variable that readbench reads.
 const EnvPrefix = "READBENCH_"
 
-// Config is everything that can be set, read once from READBENCH_* environment variables. It is read-only afterwards and
-// safe for concurrent use.
+// Config is everything that can be set, read once from READBENCH_* environment variables. It is read-only
+// afterwards and safe for concurrent use.
 type Config struct {
 	File         string        `env:"FILE" doc:"file or block device to read; without it a data file of SIZE in the user's cache directory, made on first use"`
 	Size         Size          `env:"SIZE" doc:"bytes of the data file; with FILE: how much of it to use, without which all of it is" show:"-"`
@@ -39,8 +39,8 @@ type Config struct {
 // DefaultSize is the size of the data file when neither FILE nor SIZE is set.
 const DefaultSize Size = 1 << 30
 
-// Load reads a configuration from an environment in the form of os.Environ. All that is wrong is in the error, which names each variable, its
-// value and what would be right.
+// Load reads a configuration from an environment in the form of os.Environ. An empty value is as good as none.
+// All that is wrong is in the error, which names each variable, its value and what would be right.
 func Load(environ []string) (*Config, error) {
 	vars := map[string]string{}
 	for _, kv := range environ {
@@ -52,6 +52,9 @@ func Load(environ []string) (*Config, error) {
 	c := new(Config)
 	if err := env.ParseWithOptions(c, env.Options{Environment: vars, Prefix: EnvPrefix}); err != nil {
 		return nil, errors.Join(append(errs, rename(err, vars)...)...)
+	}
+	if value := vars[EnvPrefix+"SIZE"]; value != "" && c.Size == 0 {
+		errs = append(errs, badValue("SIZE", value, fmt.Errorf("a file has more than 0 bytes; leave it out for the default, %s", DefaultSize)))
 	}
 	for _, check := range c.rules() {
 		if !check.ok {
@@ -186,7 +189,8 @@ func text(v any) string {
 	return fmt.Sprint(v)
 }
 
-// DefaultFile is where the data file of a size and seed lies when READBENCH_FILE is not set: in the user's cache directory.
+// DefaultFile is where the data file of a size and seed lies when READBENCH_FILE is not set: in the user's
+// cache directory.
 func DefaultFile(size Size, seed uint64) (string, error) {
 	dir, err := os.UserCacheDir()
 	if err != nil {

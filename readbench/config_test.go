@@ -25,6 +25,19 @@ func TestDefaults(t *testing.T) {
 	}
 }
 
+// An empty value is as good as none: scripts often set variables to nothing.
+func TestEmptyValues(t *testing.T) {
+	var empty []string
+	for _, f := range fields() {
+		empty = append(empty, f.name+"=")
+	}
+	want, _ := Load(nil)
+	got, err := Load(empty)
+	if diff := cmp.Diff(want, got); diff != "" || err != nil {
+		t.Error(diff, err)
+	}
+}
+
 func TestEveryVariable(t *testing.T) {
 	got, err := Load([]string{
 		"READBENCH_FILE=/dev/nvme0n1", "READBENCH_SIZE=2GiB", "READBENCH_READ_SIZE=4096", "READBENCH_READS_PER_OP=1", "READBENCH_THREADS=2, 3",
@@ -58,6 +71,7 @@ func TestBadConfig(t *testing.T) {
 		{"READBENCH_READ_SIZE=0", []string{`READBENCH_READ_SIZE="0"`, "1 byte"}},
 		{"READBENCH_READ_SIZE=2GiB", []string{`READBENCH_READ_SIZE="2GiB"`, "1GiB"}},
 		{"READBENCH_SIZE=4097", []string{`READBENCH_SIZE="4097"`, "multiple of 4KiB"}},
+		{"READBENCH_SIZE=0", []string{`READBENCH_SIZE="0"`, "more than 0"}},
 		{"READBENCH_SIZE=huge", []string{`READBENCH_SIZE="huge"`, "1GiB"}},
 		{"READBENCH_SIZE=16KiB", []string{`READBENCH_READ_SIZE="16KiB"`, "smaller than the file", "READBENCH_SIZE"}},
 		{"READBENCH_READS_PER_OP=0", []string{`READBENCH_READS_PER_OP="0"`, "1 to"}},

@@ -16,7 +16,8 @@ type preadDirect struct{}
 
 func (preadDirect) Name() string { return "pread-direct" }
 
-// Open does not believe the flag: it asks for the alignment, looks whether the flag was kept, and whether one read reaches a device.
+// Open does not believe the flag: it asks for the alignment, looks whether the flag was kept, and whether one
+// read reaches a device.
 func (preadDirect) Open(f *File, s Setup) (_ Opened, err error) {
 	fd, align, err := openDirect(f)
 	if err != nil {
@@ -72,7 +73,8 @@ func (r *preadDirectReader) Read(rg Range) ([]byte, error) {
 		r.grow(rg.N)
 	}
 	skip := int(rg.Off - start)
-	// At the end of a file whose size is not aligned, fewer bytes come than the aligned range has: those asked for are enough.
+	// At the end of a file whose size is not aligned, fewer bytes come than the aligned range has: those asked
+	// for are enough.
 	if err := r.readFull(r.fd, r.buf[:end-start], start, skip+rg.N); err != nil {
 		return nil, err
 	}

@@ -33,8 +33,8 @@ func openDirect(f *File) (*os.File, int, error) {
 	return fd, align, nil
 }
 
-// directAlignment asks statx (STATX_DIOALIGN, Linux 6.1). Where the kernel does not say, whole pages are the multiple that every file
-// system takes. Buffers are page-aligned, which is more than any known device wants.
+// directAlignment asks statx (STATX_DIOALIGN, Linux 6.1). Where the kernel does not say, whole pages are the
+// multiple that every file system takes. Buffers are page-aligned, which is more than any known device wants.
 func directAlignment(fd *os.File, page int) (int, error) {
 	var st unix.Statx_t
 	err := unix.Statx(int(fd.Fd()), "", unix.AT_EMPTY_PATH, unix.STATX_DIOALIGN, &st)

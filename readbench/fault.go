@@ -6,8 +6,8 @@ import (
 	"runtime"
 )
 
-// recoverFault is deferred around what touches mappings: it turns a memory fault, which debug.SetPanicOnFault made a panic, into an
-// error. Any other panic goes on.
+// recoverFault is deferred around what touches mappings: it turns a memory fault, which debug.SetPanicOnFault
+// made a panic, into an error. Any other panic goes on.
 func (r *running) recoverFault(err *error) {
 	p := recover()
 	if p == nil {

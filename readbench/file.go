@@ -15,7 +15,8 @@ import (
 
 const blockSize = datafile.BlockSize
 
-// A File is what benchmarks read: a data file of known content, or any other regular file or block device. It is safe for concurrent use.
+// A File is what benchmarks read: a data file of known content, or any other regular file or block device. It
+// is safe for concurrent use.
 type File struct {
 	path    string
 	size    int64
@@ -24,8 +25,9 @@ type File struct {
 	content *datafile.Content // nil if the content is not known
 }
 
-// OpenFile opens the file that c names. If it names none, the data file in the user's cache directory is opened, and made first if it is missing.
-// A file that cannot be benchmarked (missing, too small, sparse, of another seed, damaged) is refused with the command that makes a right one.
+// OpenFile opens the file that c names. If it names none, the data file in the user's cache directory is
+// opened, and made first if it is missing. A file that cannot be benchmarked (missing, too small, sparse, of
+// another seed, damaged) is refused with the command that makes a right one.
 func OpenFile(ctx context.Context, c *Config) (*File, error) {
 	path := c.File
 	if path == "" {
@@ -65,7 +67,8 @@ func makeDefault(ctx context.Context, path string, size Size, seed uint64) error
 // errDataFile is wrapped by what is wrong with a data file of ours.
 var errDataFile = errors.New("it is a data file")
 
-// remedy is the command that makes a right file. It replaces only a data file, and keeps its size unless READBENCH_SIZE says another one.
+// remedy is the command that makes a right file. It replaces only a data file, and keeps its size unless
+// READBENCH_SIZE says another one.
 func remedy(c *Config, path string, f *File, err error) string {
 	size, flags := c.Size, ""
 	if errors.Is(err, errDataFile) {
@@ -110,7 +113,8 @@ func (f *File) inspect(c *Config) error {
 	return f.identify(c, whole)
 }
 
-// identify looks whether this is a data file, and if so, whether it is the right one and undamaged as far as a sample tells.
+// identify looks whether this is a data file, and if so, whether it is the right one and undamaged as far as a
+// sample tells.
 func (f *File) identify(c *Config, whole int64) error {
 	block := make([]byte, blockSize)
 	if whole < blockSize {
@@ -160,11 +164,12 @@ func (f *File) PageSize() int { return f.page }
 // Checked reports whether the content is known, so that reads are checked against it.
 func (f *File) Checked() bool { return f.content != nil }
 
-// Open opens the file for reading, with further flags of open(2). Each call gives a descriptor with advice and read-ahead state
-// of its own, which the caller closes.
+// Open opens the file for reading, with further flags of open(2). Each call gives a descriptor with advice and
+// read-ahead state of its own, which the caller closes.
 func (f *File) Open(flags int) (*os.File, error) { return os.OpenFile(f.path, os.O_RDONLY|flags, 0) }
 
-// Check returns an error that says what is wrong with p, which was read as r, or nil. It checks every byte, if the content is known.
+// Check returns an error that says what is wrong with p, which was read as r, or nil. It checks every byte, if
+// the content is known.
 func (f *File) Check(p []byte, r Range) error {
 	if len(p) != r.N {
 		return fmt.Errorf("%s: a read of %d bytes at %d gave %d", f.path, r.N, r.Off, len(p))

@@ -2,9 +2,10 @@ package readbench
 
 import "math/bits"
 
-// geometry cuts a file into slots. A slot is one range and one page (or one unit of direct reads, if that is more) long, and its read
-// starts anywhere in its first page: so a read touches as many pages as one at a random offset, and two slots never share a page.
-// Hot and cold use the same slots. Direct reads start where their slot starts, which is aligned.
+// geometry cuts a file into slots. A slot is one range and one page (or one unit of direct reads, if that is
+// more) long, and its read starts anywhere in its first page: so a read touches as many pages as one at a
+// random offset, and two slots never share a page. Hot and cold use the same slots. Direct reads start where
+// their slot starts, which is aligned.
 type geometry struct {
 	slots    int64  // number of slots
 	slotSize int64  // bytes
@@ -12,7 +13,8 @@ type geometry struct {
 	start    uint64 // the last such start, 0 if reads are aligned; a power of two less 1
 }
 
-// nullFactor is how much longer a row that reads nothing takes the file to be: epochs that are over in microseconds would be all it measures.
+// nullFactor is how much longer a row that reads nothing takes the file to be: epochs that are over in
+// microseconds would be all it measures.
 const nullFactor = 1 << 10
 
 func newGeometry(fileSize int64, maxRange, unit int, direct bool) geometry {

@@ -51,16 +51,13 @@ func (res *result) add(h *hdrhistogram.Histogram) {
 	res.latency.Merge(h)
 }
 
-// strangeSyscalls is how many read system calls an interval of the meter may have that neither strategy nor meter made: the Go scheduler's.
-const strangeSyscalls = 4
-
 // judgeSyscalls compares the read system calls that the strategy says it made with those that the kernel counted.
 func (res *result) judgeSyscalls() error {
 	if res.row.BytesPerOp == 0 || !res.counted {
 		return nil
 	}
 	said, counted := int(res.counts.ReadSyscalls), int(res.counters.ReadSyscalls)-res.lookups
-	if counted > said+strangeSyscalls*res.intervals || counted < said {
+	if counted > said+evidence.StrangeSyscalls*res.intervals || counted < said {
 		return fmt.Errorf("%s says that it made %d read system calls, the kernel counted %d for this process: it reads by another way than it says",
 			res.row.Strategy.Name(), said, counted)
 	}
@@ -89,7 +86,8 @@ func percentile(q float64) func(*result) (float64, bool) {
 	}
 }
 
-// metrics is every metric but ns/op and MB/s, which the testing package reports, and KIND/op, which the strategies name.
+// metrics is every metric but ns/op and MB/s, which the testing package reports, and KIND/op, which the
+// strategies name.
 var metrics = []metric{
 	{"ops/ms", "higher", "ops per millisecond over all threads: JMH's unit", false,
 		func(res *result) (float64, bool) { return float64(res.ops) / res.elapsed.Seconds() / 1e3, true }},
@@ -126,8 +124,8 @@ var metrics = []metric{
 		}},
 }
 
-// report puts the metrics into b's result line. Where more ops were run than b.N, each thread having at least one, the testing package's own
-// metrics are replaced.
+// report puts the metrics into b's result line. Where more ops were run than b.N, each thread having at least
+// one, the testing package's own metrics are replaced.
 func (res *result) report(b *testing.B, set Metrics) {
 	if res.ops != b.N {
 		b.ReportMetric(float64(res.elapsed.Nanoseconds())/float64(res.ops), "ns/op")

@@ -86,8 +86,9 @@ type mmapReader struct {
 	_     cpu.CacheLinePad
 }
 
-// Read copies to where the buffer is congruent to the source modulo a cache line. Go's copy moves long blocks to a destination aligned to
-// 16 bytes by REP MOVS on many processors, which is slow from a source that is not; this way both are aligned, or neither.
+// Read copies to where the buffer is congruent to the source modulo a cache line. Go's copy moves long blocks
+// to a destination aligned to 16 bytes by REP MOVS on many processors, which is slow from a source that is not;
+// this way both are aligned, or neither.
 func (r *mmapReader) Read(rg Range) ([]byte, error) {
 	src := r.data[rg.Off : rg.Off+int64(rg.N)]
 	at := int(uintptr(unsafe.Pointer(unsafe.SliceData(src))) % cacheLine)
@@ -115,7 +116,8 @@ func (r *mmapPrefetchReader) Prefetch(rs []Range) error {
 	return nil
 }
 
-// alignedBuffer returns n bytes that start at a multiple of align, a power of two. The garbage collector does not move them.
+// alignedBuffer returns n bytes that start at a multiple of align, a power of two. The garbage collector does
+// not move them.
 func alignedBuffer(n, align int) []byte {
 	raw := make([]byte, n+align-1)
 	skip := int(-uintptr(unsafe.Pointer(unsafe.SliceData(raw))) & uintptr(align-1))

@@ -65,7 +65,8 @@ func (c *counts) as(kind string) Counts {
 	return Counts{Calls: map[string]uint64{kind: c.ok}, ReadSyscalls: c.calls, Short: c.short, Retried: c.retried}
 }
 
-// readFull reads into p until at least want bytes are there. Short reads are continued and interrupted ones repeated, and both counted.
+// readFull reads into p until at least want bytes are there. Short reads are continued and interrupted ones
+// repeated, and both counted.
 func (c *counts) readFull(fd int, p []byte, off int64, want int) error {
 	for got := 0; ; {
 		n, err := unix.Pread(fd, p[got:], off+int64(got))

@@ -7,8 +7,8 @@ import (
 	"golang.org/x/sys/cpu"
 )
 
-// ReadAt reads with os.File.ReadAt through the page cache: what Go programs do that do nothing special, and the counterpart of Java's
-// FileChannel. All workers share one os.File, and so its reference count.
+// ReadAt reads with os.File.ReadAt through the page cache: what Go programs do that do nothing special, and the
+// counterpart of Java's FileChannel. All workers share one os.File, and so its reference count.
 func ReadAt() Strategy { return readAt{} }
 
 type readAt struct{}
@@ -43,7 +43,8 @@ type readAtReader struct {
 	_     cpu.CacheLinePad
 }
 
-// Read relies on os.File.ReadAt to continue short reads and to repeat interrupted ones, which it does unseen: they are not counted.
+// Read relies on os.File.ReadAt to continue short reads and to repeat interrupted ones, which it does unseen:
+// they are not counted.
 func (r *readAtReader) Read(rg Range) ([]byte, error) {
 	if rg.N > len(r.buf) {
 		r.buf = alignedBuffer(rg.N, r.page)

@@ -21,8 +21,8 @@ type Row struct {
 	Batch      int   // ranges that one op reads at the most
 	MaxRange   int   // bytes of the largest range
 	BytesPerOp int64 // bytes that one op reads; 0 for an op that reads nothing, whose evidence is not judged
-	// Op makes a worker's op. It is called once a row, outside the timer, on the worker's goroutine. The op runs many times, must not
-	// allocate, and returns the errors of Draw and Read.
+	// Op makes a worker's op. It is called once a row, outside the timer, on the worker's goroutine. The op
+	// runs many times, must not allocate, and returns the errors of Draw and Read.
 	Op func(w *Worker) (func() error, error)
 }
 
@@ -53,8 +53,8 @@ func (r *Row) name(procs Procs) (string, error) {
 	return strings.Join(labels, "/"), checkName(r.Strategy.Name())
 }
 
-// Run measures a row as a sub-benchmark of b. It skips what cannot run here, with the cause, and fails the row if a read went wrong or
-// what was measured contradicts the row's name.
+// Run measures a row as a sub-benchmark of b. It skips what cannot run here, with the cause, and fails the row
+// if a read went wrong or what was measured contradicts the row's name.
 func (s *Suite) Run(b *testing.B, row Row) {
 	name, err := row.name(s.config.Procs)
 	if err != nil {
@@ -62,17 +62,18 @@ func (s *Suite) Run(b *testing.B, row Row) {
 	}
 	var r *running // opened by the first call; the testing package makes several
 	b.Run(name, func(b *testing.B) {
+		var err error
 		first := r == nil
 		if first {
-			if r, err = s.open(row); err != nil {
-				// Later calls must not skip: the testing package would print a result.
-				if errors.Is(err, ErrUnsupported) {
-					skip(b, err)
-				}
-				b.Fatal(err)
-			}
+			r, err = s.open(row)
 		}
-		if err := r.call(b); err != nil {
+		if err == nil {
+			err = r.call(b)
+		}
+		if first && errors.Is(err, ErrUnsupported) { // a later call must not skip: the testing package would print a result
+			skip(b, err)
+		}
+		if err != nil {
 			b.Fatal(err)
 		}
 		notice.Hold() // from here on, half a result line may be on the output

@@ -99,7 +99,8 @@ type spans struct {
 	epochs [][]Range
 }
 
-// Between two evictions no page is asked for twice, by no worker; every read is inside the file; and the run goes on over several epochs.
+// Between two evictions no page is asked for twice, by no worker; every read is inside the file; and the run
+// goes on over several epochs.
 func TestColdReadsNoPageTwice(t *testing.T) {
 	for _, tc := range []struct {
 		read    string
@@ -219,7 +220,8 @@ func TestHotIsHot(t *testing.T) {
 	wantError(t, errors.Join(err, r.close()), "pages were reclaimed while it ran")
 }
 
-// A hot row of a mapping whose pages are cached, but not entered into the page tables, is failed: it would measure faults.
+// A hot row of a mapping whose pages are cached, but not entered into the page tables, is failed: it would
+// measure faults.
 func TestHotIsMapped(t *testing.T) {
 	s := testSuite(t)
 	r, err := s.open(randomRow(s, MmapRandom(), "hot", 1))
@@ -281,6 +283,59 @@ func TestEachThreadWorks(t *testing.T) {
 				t.Error(err)
 			}
 		}
+	}
+}
+
+// An op, or a reader, that ends its goroutine ends the row with an error, and nothing waits for it.
+func TestGoexit(t *testing.T) {
+	for _, threads := range []int{1, 3} {
+		for _, pageCase := range []string{"hot", "cold"} {
+			s := testSuite(t)
+			row := randomRow(s, Pread(), pageCase, threads)
+			op := row.Op
+			row.Op = func(w *Worker) (func() error, error) {
+				honest, err := op(w)
+				n := 0
+				return func() error {
+					if n++; n == 5 && w.ID == threads-1 {
+						runtime.Goexit() // as b.Fatal does
+					}
+					return honest()
+				}, err
+			}
+			_, err := measureRow(t, s, row, 200)
+			wantError(t, err, "has ended its goroutine")
+		}
+	}
+}
+
+// Short epochs have exactly as many slots as are wanted: a few more could warm too much, a few less leave a
+// thread without its share.
+func TestEpochsAreExact(t *testing.T) {
+	s := testSuite(t)
+	r, err := s.open(randomRow(s, Pread(), "cold", 1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	state := r.state.(*coldState)
+	state.want = 33
+	for range 1000 {
+		state.nextEpoch()
+		slots := int64(0)
+		for at := range state.limit {
+			if slot, _ := state.perm.At(uint64(state.base + at)); slot < uint64(r.slots) {
+				slots++
+			}
+		}
+		if slots != state.want || state.base+state.limit > int64(state.perm.Positions()) {
+			t.Fatalf("epoch %d: %d slots in %d positions from %d", state.epoch, slots, state.limit, state.base)
+		}
+	}
+	if state.pass < 2 {
+		t.Error("no pass over the file ended")
+	}
+	if err := r.close(); err != nil {
+		t.Error(err)
 	}
 }
 

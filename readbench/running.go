@@ -146,9 +146,9 @@ type noWatch struct{}
 func (noWatch) StartTimer() {}
 func (noWatch) StopTimer()  {}
 
-// perform has the first n workers run ops as long as their next says, and at least one each; it returns how many were run. dispatch calls
-// work for each worker, concurrently, and returns when all have returned; work reports whether all went well. The workers start together, and
-// timer and counters run only while they work.
+// perform has the first n workers run ops as long as their next says, and at least one each; it returns how
+// many were run. dispatch calls work for each worker, concurrently, and returns when all have returned; work
+// reports whether all went well. The workers start together, and timer and counters run only while they work.
 func (r *running) perform(n int, watch stopwatch, dispatch func(work func(id int, next func() bool) bool)) (ops int, err error) {
 	started := false
 	start := func() error {

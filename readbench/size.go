@@ -8,8 +8,8 @@ import (
 	"github.com/dustin/go-humanize"
 )
 
-// A Size is a number of bytes. Its text form is a number with or without one of the binary units: 4096, 16KiB, 1GiB. Forms
-// that tools read differently (16k, 16KB) are refused.
+// A Size is a number of bytes. Its text form is a number with or without one of the binary units: 4096, 16KiB,
+// 1GiB. Forms that tools read differently (16k, 16KB) are refused.
 type Size int64
 
 var (

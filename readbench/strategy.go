@@ -34,9 +34,10 @@ type Setup struct {
 //
 // It may also implement Mapper (it maps the file) or Direct (its reads bypass the page cache).
 type Opened interface {
-	// Reader makes the reader of one worker (0 ≤ worker < Setup.Threads). It is called once per row, outside the timer, on the
-	// goroutine that will use the reader as long as the row lasts and does nothing else: so it may lock that goroutine to its
-	// thread. If the reader is an io.Closer, it is closed on the same goroutine, before Close. Errors are treated as those of Strategy.Open.
+	// Reader makes the reader of one worker (0 ≤ worker < Setup.Threads). It is called once per row, outside
+	// the timer, on the goroutine that will use the reader as long as the row lasts and does nothing else: so
+	// it may lock that goroutine to its thread. If the reader is an io.Closer, it is closed on the same
+	// goroutine, before Close. Errors are treated as those of Strategy.Open.
 	Reader(worker int) (Reader, error)
 	// Close releases everything. No reader is in use any more.
 	Close() error
@@ -46,21 +47,23 @@ type Opened interface {
 //
 // It may also implement Prefetcher, BatchReader and Counter; each is looked up once, before the timer starts.
 type Reader interface {
-	// Read returns the bytes of r. The slice is the reader's own (a buffer, or the mapping itself) and is valid until the
-	// reader's next call; the caller does not write to it. Any range inside the file is allowed, aligned or not. If not all bytes
-	// can be had, that is an error.
+	// Read returns the bytes of r. The slice is the reader's own (a buffer, or the mapping itself) and is valid
+	// until the reader's next call; the caller does not write to it. Any range inside the file is allowed,
+	// aligned or not. If not all bytes can be had, that is an error.
 	Read(r Range) ([]byte, error)
 }
 
-// A Prefetcher asks the kernel to start reading a batch of ranges before any of them is read. The runner calls it once for
-// each batch. A hint that fails is an error: it fails the row. rs is the caller's and must not be kept.
+// A Prefetcher asks the kernel to start reading a batch of ranges before any of them is read. The runner calls
+// it once for each batch. A hint that fails is an error: it fails the row. rs is the caller's and must not be
+// kept.
 type Prefetcher interface {
 	Prefetch(rs []Range) error
 }
 
-// A BatchReader reads a batch of ranges in one go. It calls each exactly once for every index of rs, in any order, on the
-// calling goroutine; p is valid until each returns. An error of each ends the batch and is returned. Before it
-// returns, no read of the batch is under way any more. rs is the caller's and must not be kept. The runner prefers it to Read.
+// A BatchReader reads a batch of ranges in one go. It calls each exactly once for every index of rs, in any
+// order, on the calling goroutine; p is valid until each returns. An error of each ends the batch and is
+// returned. Before it returns, no read of the batch is under way any more. rs is the caller's and must not be
+// kept. The runner prefers it to Read.
 type BatchReader interface {
 	ReadBatch(rs []Range, each func(i int, p []byte) error) error
 }
@@ -78,20 +81,22 @@ type Mapper interface {
 	Drop() error
 }
 
-// Direct is an Opened whose reads bypass the page cache: they go to the device in every case, which the runner verifies.
+// Direct is an Opened whose reads bypass the page cache: they go to the device in every case, which the runner
+// verifies.
 type Direct interface {
 	// Alignment is the multiple, in bytes and a power of two, at which a range starts and ends without the strategy
 	// having to read more than was asked for. Random reads start at such a multiple.
 	Alignment() int
 }
 
-// Counts is what a reader did: calls by kind, and what went wrong on the way. Only the calls of Read, Prefetch and ReadBatch count, not
-// those of opening and closing.
+// Counts is what a reader did: calls by kind, and what went wrong on the way. Only the calls of Read, Prefetch
+// and ReadBatch count, not those of opening and closing.
 type Counts struct {
-	// Calls are the successful calls by kind; each kind that the reader can make has an entry, and is reported as KIND/op.
+	// Calls are the successful calls by kind; each kind that the reader can make has an entry, and is reported
+	// as KIND/op.
 	Calls map[string]uint64
-	// ReadSyscalls is how many read system calls (read, pread, preadv, …; not io_uring) were made, successful or not. The
-	// runner compares it with the kernel's own count for the process.
+	// ReadSyscalls is how many read system calls (read, pread, preadv, …; not io_uring) were made, successful
+	// or not. The runner compares it with the kernel's own count for the process.
 	ReadSyscalls uint64
 	Short        uint64 // calls that delivered fewer bytes than asked for, and were continued
 	Retried      uint64 // calls repeated after EINTR or EAGAIN
@@ -122,8 +127,8 @@ func (c Counts) since(d Counts) Counts {
 // ErrUnsupported is wrapped by errors that say: this cannot run here. The row is skipped with the cause.
 var ErrUnsupported = errors.New("unsupported here")
 
-// Unsupported returns an error that wraps ErrUnsupported. Its text names what was attempted, the cause and the remedy; %w in
-// the format wraps a cause too.
+// Unsupported returns an error that wraps ErrUnsupported. Its text names what was attempted, the cause and the
+// remedy; %w in the format wraps a cause too.
 func Unsupported(format string, args ...any) error {
 	return &unsupportedError{fmt.Errorf(format, args...)}
 }

@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -34,8 +35,8 @@ func (s *Suite) Config() *Config { return s.config }
 // File is the file to read.
 func (s *Suite) File() *File { return s.file }
 
-// NewSuite opens the file that c names, making it if it is the default one and missing, and prints the configuration and
-// unit lines of the benchmark format to out. The caller closes the suite's File.
+// NewSuite opens the file that c names, making it if it is the default one and missing, and prints the
+// configuration and unit lines of the benchmark format to out. The caller closes the suite's File.
 func NewSuite(ctx context.Context, c *Config, out io.Writer) (*Suite, error) {
 	f, err := OpenFile(ctx, c)
 	if err != nil {
@@ -68,7 +69,8 @@ func (s *Suite) configLines() (lines [][2]string) {
 	return append(lines, s.config.settings()...)
 }
 
-// declareUnits prints the unit lines of kinds of calls that were not seen before. The output stands at the start of a line.
+// declareUnits prints the unit lines of kinds of calls that were not seen before. The output stands at the
+// start of a line.
 func (s *Suite) declareUnits(c Counts) error {
 	for _, line := range kindLines(c, s.kinds) {
 		if _, err := fmt.Fprintln(s.out, line); err != nil {
@@ -101,8 +103,8 @@ var shared = sync.OnceValues(func() (*Suite, error) {
 	return s, nil
 })
 
-// Start returns the suite that READBENCH_* variables describe, made on the first call in a process. It fails b if it cannot be made.
-// b is a Benchmark function's own: nothing of its result may be on the output yet.
+// Start returns the suite that READBENCH_* variables describe, made on the first call in a process. It fails b
+// if it cannot be made. b is a Benchmark function's own: nothing of its result may be on the output yet.
 func Start(b *testing.B) *Suite {
 	b.Helper()
 	s, err := shared()
@@ -112,9 +114,9 @@ func Start(b *testing.B) *Suite {
 	return s
 }
 
-// Main is a TestMain's body. If benchmarks are about to run, it stops on a wrong configuration before anything does, with exit code
-// 2. direct are the names of Benchmark functions that read directly: if one of them is to run, READBENCH_READ_SIZE
-// must suit the file's alignment.
+// Main is a TestMain's body. If benchmarks are about to run, it stops on a wrong configuration before anything
+// does, with exit code 2. direct are the names of Benchmark functions that read directly: if one of them is to
+// run, READBENCH_READ_SIZE must suit the file's alignment.
 func Main(m *testing.M, direct ...string) {
 	flag.Parse()
 	if pattern := flag.Lookup("test.bench").Value.String(); pattern != "" {
@@ -131,23 +133,35 @@ func checkEarly(pattern string, direct []string) error {
 	if err != nil {
 		return err
 	}
-	top, _, _ := strings.Cut(pattern, "/")
-	selected, err := regexp.Compile(top)
-	if err != nil {
-		return nil // the testing package says it better
+	if !slices.ContainsFunc(direct, func(name string) bool { return selects(pattern, name) }) {
+		return nil
 	}
-	for _, name := range direct {
-		if selected.MatchString(name) {
-			s, err := shared()
-			if err != nil {
-				return err
+	s, err := shared()
+	if err != nil {
+		return err
+	}
+	fd, align, err := openDirect(s.file)
+	if err != nil {
+		return nil // the row will say why it cannot run
+	}
+	return errors.Join(checkDirectSize(c, s.file, align), fd.Close())
+}
+
+// selects reports whether a -bench pattern may select a Benchmark function. Of each alternative, what stands
+// before a '/' is for the function.
+func selects(pattern, name string) bool {
+	for alternative := range strings.SplitSeq(pattern, "|") {
+		top, _, _ := strings.Cut(alternative, "/")
+		re, err := regexp.Compile(top)
+		if err != nil { // the '|' was in parentheses
+			top, _, _ = strings.Cut(pattern, "/")
+			if re, err = regexp.Compile(top); err != nil {
+				return false // the testing package says what is wrong
 			}
-			fd, align, err := openDirect(s.file)
-			if err != nil {
-				return nil // the row will say why it cannot run
-			}
-			return errors.Join(checkDirectSize(c, s.file, align), fd.Close())
+		}
+		if re.MatchString(name) {
+			return true
 		}
 	}
-	return nil
+	return false
 }

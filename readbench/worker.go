@@ -40,15 +40,17 @@ type Worker struct {
 	latency *hdrhistogram.Histogram // nil unless READBENCH_METRICS=all
 
 	tasks chan func()
+	gone  chan struct{} // closed when the goroutine has ended
 	_     cpu.CacheLinePad
 }
 
 // newWorker starts the worker's goroutine, which runs tasks until close.
 func newWorker(r *running, id int) *Worker {
-	w := &Worker{ID: id, run: r, check: r.checker(), tasks: make(chan func())}
+	w := &Worker{ID: id, run: r, check: r.checker(), tasks: make(chan func()), gone: make(chan struct{})}
 	w.rng.Seed(r.suite.config.Seed, uint64(id))
 	w.each = w.deliver
 	go func() {
+		defer close(w.gone)
 		defer runtime.UnlockOSThread() // in case that the reader locked it
 		debug.SetPanicOnFault(true)
 		for task := range w.tasks {
@@ -58,23 +60,33 @@ func newWorker(r *running, id int) *Worker {
 	return w
 }
 
+// errGone is what is left of a worker whose goroutine was ended by what it called.
+var errGone = errors.New("a reader or an op has ended its goroutine (b.Fatal, t.FailNow or runtime.Goexit); it must return an error instead")
+
 // do runs f on the worker's goroutine and waits for it. A memory fault in f becomes an error.
 func (w *Worker) do(f func() error) error {
 	done := make(chan error, 1)
-	w.tasks <- func() {
-		var err error
+	task := func() {
+		err := errGone
 		defer func() { done <- err }()
 		defer w.run.recoverFault(&err)
 		err = f()
 	}
-	return <-done
+	select {
+	case w.tasks <- task:
+		return <-done
+	case <-w.gone:
+		return errGone
+	}
 }
 
 // open makes the reader; it runs on the worker's goroutine.
 func (w *Worker) open() (err error) {
-	if w.reader, err = w.run.opened.Reader(w.ID); err != nil {
+	reader, err := w.run.opened.Reader(w.ID)
+	if err != nil {
 		return err
 	}
+	w.reader = reader
 	w.prefetch, _ = w.reader.(Prefetcher)
 	w.batch, _ = w.reader.(BatchReader)
 	w.draw = w.run.state.drawer(w)
@@ -99,11 +111,12 @@ func (w *Worker) close() error {
 	return err
 }
 
-// work runs ops from one start of the timer to the end of a call: as long as next says, and at least one, so that each of a row's
-// threads does work however small b.N is. It runs on the worker's goroutine.
+// work runs ops from one start of the timer to the end of a call: as long as next says, and at least one, so
+// that each of a row's threads does work however small b.N is. It runs on the worker's goroutine.
 func (w *Worker) work(next func() bool) (err error) {
 	b := w.run.barrier
 	w.done, w.waited = 0, 0
+	err = errGone // unless it comes to a return
 	defer b.leave()
 	defer func() {
 		w.ended, w.stopped = time.Now(), w.run.stopped
@@ -150,8 +163,9 @@ func (w *Worker) timedOps(more func() bool) error {
 	return nil
 }
 
-// Draw sets where the next reads start, Off of each range, in the order that the case prescribes; N stays. At the end of
-// an epoch it waits for the other workers, with the timer stopped. An error means that the run is over; the op returns it.
+// Draw sets where the next reads start, Off of each range, in the order that the case prescribes; N stays. At
+// the end of an epoch it waits for the other workers, with the timer stopped. An error means that the run is
+// over; the op returns it.
 func (w *Worker) Draw(rs []Range) error { return w.draw.draw(rs) }
 
 // Grain is how many ranges an op draws at a time, at most: all of its reads as a rule, fewer if read-ahead makes epochs

@@ -6,11 +6,12 @@ import (
 	"sync"
 )
 
-// Each cuts 0…size into chunks of the given length, the last one shorter, and calls f for each, from several workers at a time. newBuffer makes each
-// worker's buffer of length bytes, of which f gets as much as its chunk is long; free, if not nil, takes it back.
+// Each cuts 0…size into chunks of the given length, the last one shorter, and calls f for each, from several
+// workers at a time. newBuffer makes each worker's buffer of length bytes, of which f gets as much as its chunk
+// is long; free, if not nil, takes it back.
 //
-// When f fails or ctx ends, no new chunk is begun. The error of the first chunk that failed, in the order of the range, is returned.
-// progress, if not nil, is told the bytes done so far, by one worker at a time.
+// When f fails or ctx ends, no new chunk is begun. The error of the first chunk that failed, in the order of
+// the range, is returned. progress, if not nil, is told the bytes done so far, by one worker at a time.
 func Each(ctx context.Context, size, length int64, workers int, b Buffers, f func(p []byte, off int64) error, progress func(done int64)) error {
 	w := work{size: size, length: length, progress: progress, failedAt: size}
 	var wg sync.WaitGroup

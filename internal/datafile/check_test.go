@@ -30,8 +30,8 @@ func TestCheckAllAcceptsTheContent(t *testing.T) {
 	}
 }
 
-// Several chunks are checked at a time, and a bad block is soonest found where it is the first of its chunk. The error names the first of
-// the file all the same, and the file.
+// Several chunks are checked at a time, and a bad block is soonest found where it is the first of its chunk.
+// The error names the first of the file all the same, and the file.
 func TestCheckAllNamesTheFirstBadBlock(t *testing.T) {
 	const chunks, perChunk = 16, checkChunk / BlockSize
 	p := filled(1, 0, chunks*checkChunk)

@@ -71,8 +71,8 @@ func (c Content) Fill(p []byte, off int64) {
 	}
 }
 
-// CheckEnds reports whether the first and the last 8 bytes of p are the content at byte offset off: the cheap check, made on
-// every read. Slices shorter than 8 bytes are checked whole.
+// CheckEnds reports whether the first and the last 8 bytes of p are the content at byte offset off: the cheap
+// check, made on every read. Slices shorter than 8 bytes are checked whole.
 func (c Content) CheckEnds(p []byte, off int64) bool {
 	n := len(p)
 	if n < wordSize {
@@ -82,8 +82,8 @@ func (c Content) CheckEnds(p []byte, off int64) bool {
 		binary.LittleEndian.Uint64(p[n-wordSize:]) == c.wordAt(off+int64(n-wordSize))
 }
 
-// CheckStrides is CheckEnds and, in between, one aligned word in every stride bytes, so that each page of a mapping is touched. stride is a
-// multiple of 8.
+// CheckStrides is CheckEnds and, in between, one aligned word in every stride bytes, so that each page of a
+// mapping is touched. stride is a multiple of 8.
 func (c Content) CheckStrides(p []byte, off int64, stride int) bool {
 	inWord := int(off % wordSize)
 	for at := stride - inWord; at+wordSize <= len(p); at += stride {
@@ -143,7 +143,8 @@ func (c Content) locate(p []byte) (off int64, ok bool) {
 	return 0, false
 }
 
-// Identify returns the content that the first block of a file belongs to; ok is false if it is no data file's first block.
+// Identify returns the content that the first block of a file belongs to; ok is false if it is no data file's
+// first block.
 func Identify(block []byte) (c Content, ok bool) {
 	if len(block) < BlockSize {
 		return Content{}, false

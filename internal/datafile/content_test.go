@@ -74,7 +74,8 @@ func TestSeedIsWhatNewWasGiven(t *testing.T) {
 	}
 }
 
-// Where a range is cut does not matter: Fill of the parts is Fill of the whole, and a shorter file begins like a longer one.
+// Where a range is cut does not matter: Fill of the parts is Fill of the whole, and a shorter file begins like
+// a longer one.
 func TestFillOfPartsIsFillOfTheWhole(t *testing.T) {
 	const size = 3 * BlockSize
 	whole := filled(7, 0, size)
@@ -146,8 +147,8 @@ func TestChecksRefuseOtherContent(t *testing.T) {
 	}
 }
 
-// What the cheap checks look at, byte by byte, in 100 bytes at 4090: CheckEnds the first and the last word, CheckStrides of 32 bytes
-// the aligned words at 4120 and 4152 (the one at 4184 does not fit), too.
+// What the cheap checks look at, byte by byte, in 100 bytes at 4090: CheckEnds the first and the last word,
+// CheckStrides of 32 bytes the aligned words at 4120 and 4152 (the one at 4184 does not fit), too.
 func TestWhatTheCheapChecksSee(t *testing.T) {
 	const off, n = 4090, 100
 	in := func(i, from int) bool { return from <= i && i < from+8 }

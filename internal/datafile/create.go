@@ -29,11 +29,13 @@ type Spec struct {
 	Progress func(done int64)
 }
 
-// Create makes the data file of s unless one of the right size and seed is there (and Force is off); made says whether it did.
+// Create makes the data file of s unless one of the right size and seed is there (and Force is off); made says
+// whether it did.
 //
-// The file is written beside its final place as PATH.part, all blocks allocated, in parallel and past the page cache where the file system
-// allows it, synced, and renamed when whole. A lock on the part file keeps a second process waiting, which then finds the file made. A
-// process that dies leaves the part file without its lock; the next one starts over in it.
+// The file is written beside its final place as PATH.part, all blocks allocated, in parallel and past the page
+// cache where the file system allows it, synced, and renamed when whole. A lock on the part file keeps a second
+// process waiting, which then finds the file made. A process that dies leaves the part file without its lock;
+// the next one starts over in it.
 func Create(ctx context.Context, s Spec) (made bool, err error) {
 	if s.Size <= 0 || s.Size%BlockSize != 0 {
 		return false, fmt.Errorf("making %s: size %d is not a positive multiple of %d", s.Path, s.Size, BlockSize)

@@ -40,7 +40,8 @@ func requireFile(t *testing.T, s Spec) {
 	requireOnly(t, s.Path)
 }
 
-// requireOnly fails unless the directory of path holds path and nothing else, or nothing at all if path is its absent file.
+// requireOnly fails unless the directory of path holds path and nothing else, or nothing at all if path is its
+// absent file.
 func requireOnly(t *testing.T, path string) {
 	t.Helper()
 	entries, err := os.ReadDir(filepath.Dir(path))
@@ -176,7 +177,8 @@ func TestCreateStartsOverInALeftPart(t *testing.T) {
 	}
 }
 
-// Cancelled, before or in the middle, it leaves neither the file nor a part of it, and a file that it would have replaced as it was.
+// Cancelled, before or in the middle, it leaves neither the file nor a part of it, and a file that it would
+// have replaced as it was.
 func TestCreateCancelled(t *testing.T) {
 	for _, c := range []struct {
 		rule   string
@@ -217,7 +219,8 @@ func TestCreateCancelled(t *testing.T) {
 	}
 }
 
-// While somebody else makes the file, a caller waits as long as its context allows. It does not touch the other one's part.
+// While somebody else makes the file, a caller waits as long as its context allows. It does not touch the other
+// one's part.
 func TestCreateGivesUpWaiting(t *testing.T) {
 	s := testSpec(testPath(t))
 	other, err := os.Create(s.Path + ".part")

@@ -7,8 +7,9 @@ import (
 	"testing"
 )
 
-// Every damaged byte, wherever it is, is found by Check and named exactly by Explain: offset, block, what is there, what should
-// be. Nothing is said about where it belongs: one wrong byte belongs nowhere, and the word after it is where it should be.
+// Every damaged byte, wherever it is, is found by Check and named exactly by Explain: offset, block, what is
+// there, what should be. Nothing is said about where it belongs: one wrong byte belongs nowhere, and the word
+// after it is where it should be.
 func TestEveryDamagedByteIsNamed(t *testing.T) {
 	c := New(1)
 	for _, off := range []int64{0, 1, 3, 7, 8, 4090, 4095, 4096, 1<<40 + 5} {
@@ -105,8 +106,8 @@ func TestIdentifyFindsTheSeed(t *testing.T) {
 	}
 }
 
-// A later block of a data file is a first block, too: of another seed. So a file that lost its beginning is a wrong one, never a
-// right one.
+// A later block of a data file is a first block, too: of another seed. So a file that lost its beginning is a
+// wrong one, never a right one.
 func TestIdentifyTakesALaterBlockForAnotherSeed(t *testing.T) {
 	if c, ok := Identify(filled(1, BlockSize, BlockSize)); !ok || c.Seed() == 1 {
 		t.Errorf("the second block is identified as seed %d, ok %v", c.Seed(), ok)

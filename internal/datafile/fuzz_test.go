@@ -38,7 +38,8 @@ func FuzzExplainAgreesWithCheck(f *testing.F) {
 	})
 }
 
-// Whatever the bytes are: what Identify accepts is the first block of the content that it returns, and it accepts all of those.
+// Whatever the bytes are: what Identify accepts is the first block of the content that it returns, and it
+// accepts all of those.
 func FuzzIdentify(f *testing.F) {
 	f.Add([]byte{}, uint64(0))
 	f.Add(filled(1, 0, BlockSize), uint64(1))

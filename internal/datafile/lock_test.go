@@ -11,8 +11,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Another process may finish between a look at the file and the opening of the part, which is then a new, empty one: it is removed, and
-// the file is not made twice.
+// Another process may finish between a look at the file and the opening of the part, which is then a new, empty
+// one: it is removed, and the file is not made twice.
 func TestLockPartRemovesAPartThatIsOfNoUse(t *testing.T) {
 	name := testPath(t) + ".part"
 	looks := 0
@@ -36,7 +36,8 @@ func (w waiting) Done() <-chan struct{} {
 	return w.Context.Done()
 }
 
-// Who had the lock may have renamed or removed the part, which those that waited have open. They lock the one that has its name then.
+// Who had the lock may have renamed or removed the part, which those that waited have open. They lock the one
+// that has its name then.
 func TestLockPartLocksTheFileOfThatName(t *testing.T) {
 	for what, away := range map[string]func(name string) error{
 		"renamed": func(name string) error { return os.Rename(name, name+".done") },

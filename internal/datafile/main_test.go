@@ -29,7 +29,8 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// createRole says that it is ready, waits for its standard input to end, makes the file and says whether it was the one that did.
+// createRole says that it is ready, waits for its standard input to end, makes the file and says whether it was
+// the one that did.
 func createRole(path string) error {
 	fmt.Println("ready")
 	if _, err := io.Copy(io.Discard, os.Stdin); err != nil {

@@ -34,7 +34,8 @@ func allocate(f *os.File, size int64) error {
 	return nil
 }
 
-// openDirect opens the file for writing past the page cache, or through it where the file system has no O_DIRECT (tmpfs).
+// openDirect opens the file for writing past the page cache, or through it where the file system has no
+// O_DIRECT (tmpfs).
 func openDirect(path string) (*os.File, error) {
 	f, err := os.OpenFile(path, os.O_WRONLY|unix.O_DIRECT, 0)
 	if errors.Is(err, unix.EINVAL) {

@@ -40,6 +40,10 @@ func (c Counters) Sub(d Counters) Counters {
 // Add returns c + d.
 func (c Counters) Add(d Counters) Counters { return c.Sub(Counters{}.Sub(d)) }
 
+// StrangeSyscalls is how many read system calls there may be in an interval that neither the strategy nor
+// reading the counters made: the Go scheduler's.
+const StrangeSyscalls = 4
+
 // A Source reads counters.
 type Source struct {
 	Proc   string // root of the proc file system, normally /proc

@@ -49,8 +49,8 @@ func measured(t *testing.T, f func()) Counters {
 	return m.Sum()
 }
 
-// A read past the page cache counts to the byte. (A page of this program itself that is read at that moment counts, too, so there
-// are three attempts; below the true number it may never be.)
+// A read past the page cache counts to the byte. (A page of this program itself that is read at that moment
+// counts, too, so there are three attempts; below the true number it may never be.)
 func TestDeviceBytesOfADirectRead(t *testing.T) {
 	name := coldFile(t).Name()
 	f, err := os.OpenFile(name, os.O_RDONLY|unix.O_DIRECT, 0)
@@ -121,8 +121,9 @@ func TestReadSyscallsCountReads(t *testing.T) {
 	}
 }
 
-// A touch of a mapped page that is not in the cache, without read-ahead, is one major fault and one page from the device. A touch of
-// one that is in the cache is a minor fault, or none if the kernel entered it together with a neighbour.
+// A touch of a mapped page that is not in the cache, without read-ahead, is one major fault and one page from
+// the device. A touch of one that is in the cache is a minor fault, or none if the kernel entered it together
+// with a neighbour.
 func TestFaultsOfAMapping(t *testing.T) {
 	f := coldFile(t)
 	data, err := unix.Mmap(int(f.Fd()), 0, size, unix.PROT_READ, unix.MAP_SHARED)
@@ -141,7 +142,8 @@ func TestFaultsOfAMapping(t *testing.T) {
 	}
 	pages := uint64(size / page)
 	cold := measured(t, touch)
-	// A fault whose page arrives before the thread gets to wait for it is a minor one: on a busy machine, one in twenty.
+	// A fault whose page arrives before the thread gets to wait for it is a minor one: on a busy machine, one
+	// in twenty.
 	if cold.MajorFaults < pages*3/4 || cold.MajorFaults > pages*105/100 {
 		t.Errorf("%d cold touches are %d major faults", pages, cold.MajorFaults)
 	}

@@ -127,7 +127,8 @@ func TestMeterSumsItsIntervals(t *testing.T) {
 	require("and sums again", 1, 1, 2, 3)
 }
 
-// What cannot be counted is an error that names what is missing: a counter that stood at zero would be taken for evidence.
+// What cannot be counted is an error that names what is missing: a counter that stood at zero would be taken
+// for evidence.
 func TestReadNamesWhatIsMissing(t *testing.T) {
 	for _, c := range []struct {
 		rule   string

@@ -8,8 +8,9 @@ import (
 	"strings"
 )
 
-// memoryLimit is the smallest memory limit, in bytes, of the control groups that this process is in and of their ancestors; 0 if
-// there is none. cgroup version 2 (memory.max) and version 1 (memory.limit_in_bytes) are looked at, wherever each is mounted.
+// memoryLimit is the smallest memory limit, in bytes, of the control groups that this process is in and of
+// their ancestors; 0 if there is none. cgroup version 2 (memory.max) and version 1 (memory.limit_in_bytes) are
+// looked at, wherever each is mounted.
 func memoryLimit(proc, sys string) (limit int64) {
 	b, err := os.ReadFile(filepath.Join(proc, "self/cgroup"))
 	if err != nil {

@@ -2,7 +2,8 @@ package hostinfo
 
 import "testing"
 
-// The limit that binds is the smallest one on the way from the process's group to the root, in either version of control groups.
+// The limit that binds is the smallest one on the way from the process's group to the root, in either version
+// of control groups.
 func TestMemoryLimit(t *testing.T) {
 	for _, c := range []struct {
 		rule      string

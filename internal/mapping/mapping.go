@@ -31,7 +31,8 @@ func (a Advice) String() string {
 	return fmt.Sprintf("Advice(%d)", int(a))
 }
 
-// A Map is a read-only shared mapping of the first bytes of a file. Its methods are safe for concurrent use, Close excepted.
+// A Map is a read-only shared mapping of the first bytes of a file. Its methods are safe for concurrent use,
+// Close excepted.
 type Map struct {
 	data []byte
 	page int64
@@ -51,8 +52,8 @@ func Open(f *os.File, size int64, page int) (*Map, error) {
 	return &Map{data, int64(page), f.Name()}, nil
 }
 
-// Bytes is the mapping. It must not be used after Close. Reading it beyond the end of a file that was truncated in the meantime
-// faults: see debug.SetPanicOnFault.
+// Bytes is the mapping. It must not be used after Close. Reading it beyond the end of a file that was truncated
+// in the meantime faults: see debug.SetPanicOnFault.
 func (m *Map) Bytes() []byte { return m.data }
 
 // RoundOut returns the page-aligned range that covers the n bytes at off, n ≥ 1, cut at the end of a file of the given

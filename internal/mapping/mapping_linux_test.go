@@ -117,8 +117,8 @@ func TestTouchEntersAllPages(t *testing.T) {
 	}
 }
 
-// A hint is accepted by the kernel wherever it is, the ragged end included, and at every granularity that is a multiple of the
-// system's page; and it reads: all pages of the range become resident.
+// A hint is accepted by the kernel wherever it is, the ragged end included, and at every granularity that is a
+// multiple of the system's page; and it reads: all pages of the range become resident.
 func TestWillNeedReads(t *testing.T) {
 	for _, page := range []int64{4 << 10, 16 << 10, 64 << 10} {
 		if page%int64(os.Getpagesize()) != 0 {
@@ -157,7 +157,8 @@ func TestWillNeedReads(t *testing.T) {
 	}
 }
 
-// A hint that the kernel refuses is an error that names the file and the range: here, for a granularity below the system's page.
+// A hint that the kernel refuses is an error that names the file and the range: here, for a granularity below
+// the system's page.
 func TestWillNeedTellsTheKernelsError(t *testing.T) {
 	m := open(t, newFile(t, 64<<10), 64<<10, 512)
 	err := m.WillNeed(512, 100)

@@ -1,8 +1,8 @@
 // Package notice prints lines for people on standard error.
 //
-// "go test" sends standard error into its standard output, where benchmark results are read by programs. So each line starts with
-// "# ", which is neither a result nor a configuration line of the benchmark format, and lines are held back while the
-// testing package has half a result line on the output.
+// "go test" sends standard error into its standard output, where benchmark results are read by programs. So
+// each line starts with "# ", which is neither a result nor a configuration line of the benchmark format, and
+// lines are held back while the testing package has half a result line on the output.
 package notice
 
 import (
@@ -21,7 +21,8 @@ var (
 	kept []string
 )
 
-// Printf prints one line, or keeps it until Release; what has several lines becomes several. It is safe for concurrent use.
+// Printf prints one line, or keeps it until Release; what has several lines becomes several. It is safe for
+// concurrent use.
 func Printf(format string, args ...any) {
 	text := strings.TrimSuffix(fmt.Sprintf(format, args...), "\n")
 	line := prefix + strings.ReplaceAll(text, "\n", "\n"+prefix)

@@ -18,7 +18,8 @@ import (
 
 const roleEnv = "NOTICE_TEST_ROLE"
 
-// roles are what this test binary does when a test starts it again, with standard output and error of the test's choice.
+// roles are what this test binary does when a test starts it again, with standard output and error of the
+// test's choice.
 var roles = map[string]func(){
 	"hold": func() { // as the testing package and a benchmark do it
 		Printf("before")
@@ -197,8 +198,8 @@ func read(t *testing.T, f *os.File) string {
 	return string(b)
 }
 
-// While standard output holds half a result line, a notice would end up within it if both are one file. Then it waits, in order. If
-// they are two, nothing waits.
+// While standard output holds half a result line, a notice would end up within it if both are one file. Then it
+// waits, in order. If they are two, nothing waits.
 func TestHold(t *testing.T) {
 	for _, c := range []struct {
 		role                     string

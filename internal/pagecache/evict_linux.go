@@ -16,21 +16,26 @@ const dropCachesFile = "/proc/sys/vm/drop_caches"
 type Evictor struct {
 	// Limit is the share of pages, 0…1, that may stay.
 	Limit float64
-	// DropAll allows /proc/sys/vm/drop_caches, which drops the caches of the whole machine, if root runs this and nothing else helped. It is
-	// called before that is done, if not nil.
+	// DropAll allows /proc/sys/vm/drop_caches, which drops the caches of the whole machine, if root runs this
+	// and nothing else helped. It is called before that is done, if not nil.
 	DropAll func()
 	// Unmap, if not nil, drops the caller's own mappings' pages first: a mapped page cannot be evicted.
 	Unmap func() error
 }
 
-// Evict removes f from the page cache: it drops mapped pages, writes dirty ones back, advises POSIX_FADV_DONTNEED, and
-// repeats until at most Limit of the first size bytes is resident. It returns their residency afterwards. An error that wraps
-// ErrUnsupported says that pages stayed, and the likely causes.
+// Evict removes f from the page cache: it drops mapped pages, writes dirty ones back, advises
+// POSIX_FADV_DONTNEED, and repeats until at most Limit of the first size bytes is resident. It returns their
+// residency afterwards. An error that wraps ErrUnsupported says that pages stayed, and the likely causes.
 func (e Evictor) Evict(ctx context.Context, f *os.File, size int64) (Residency, error) {
-	// A page may be in use for a moment (a fault, read-ahead under way, a per-processor list): later attempts wait for that.
+	// A page may be in use for a moment (a fault, read-ahead under way, a per-processor list): later attempts
+	// wait for that.
 	pauses := []time.Duration{0, time.Millisecond, 5 * time.Millisecond, 20 * time.Millisecond, 100 * time.Millisecond}
 	var r Residency
-	if inMemory(f) {
+	if magic := fileSystem(f); magic == unix.TMPFS_MAGIC || magic == unix.RAMFS_MAGIC {
+		r, err := Resident(f, 0, size)
+		if err != nil {
+			return r, err
+		}
 		return r, fmt.Errorf("evicting %s: it lies on tmpfs, whose pages are the file; use a file system on a disk: %w", f.Name(), ErrUnsupported)
 	}
 	for _, pause := range pauses {
@@ -45,17 +50,19 @@ func (e Evictor) Evict(ctx context.Context, f *os.File, size int64) (Residency, 
 			return r, err
 		}
 	}
+	stayed := ErrUnsupported
 	if e.DropAll != nil && os.Geteuid() == 0 {
 		e.DropAll()
 		if err := DropAll(); err != nil {
-			return r, err
+			stayed = fmt.Errorf("%w; %w", ErrUnsupported, err)
 		}
 		var err error
 		if r, err = e.attempt(f, size); err != nil || r.Share() <= e.Limit {
 			return r, err
 		}
 	}
-	return r, fmt.Errorf("evicting %s: %v, although it was advised away; does another process map it, write it or lock it (fuser -v shows who)?: %w", f.Name(), r, ErrUnsupported)
+	return r, fmt.Errorf("evicting %s: %v, although it was advised away; does another process map it, write it or lock it (fuser -v shows who)?: %w",
+		f.Name(), r, stayed)
 }
 
 func (e Evictor) attempt(f *os.File, size int64) (Residency, error) {
@@ -75,11 +82,13 @@ func (e Evictor) attempt(f *os.File, size int64) (Residency, error) {
 	return Resident(f, 0, size)
 }
 
-// inMemory reports whether f lies on a file system without a device.
-func inMemory(f *os.File) bool {
+// fileSystem is the magic number of the file system that f lies on, 0 if it is not known.
+func fileSystem(f *os.File) int64 {
 	var st unix.Statfs_t
-	err := unix.Fstatfs(int(f.Fd()), &st)
-	return err == nil && (st.Type == unix.TMPFS_MAGIC || st.Type == unix.RAMFS_MAGIC)
+	if err := unix.Fstatfs(int(f.Fd()), &st); err != nil {
+		return 0
+	}
+	return int64(st.Type)
 }
 
 // DropAll drops the clean, unmapped pages of the whole machine's cache. It needs root.

@@ -38,9 +38,8 @@ const (
 )
 
 // Warm reads the first size bytes of f into the page cache, several chunks at a time, and verifies that all pages
-// are resident; an error that wraps ErrUnsupported says that they do not stay. It gives up when ctx ends. progress, if not
-// nil, is told the bytes read so far.
-func Warm(ctx context.Context, f *os.File, size int64, progress func(done int64)) error {
+// are resident; an error that wraps ErrUnsupported says that they do not stay. It gives up when ctx ends.
+func Warm(ctx context.Context, f *os.File, size int64) error {
 	const (
 		attempts = 3
 		hopeless = 0.9 // resident share after reading everything, below which reading it again will not help
@@ -56,7 +55,7 @@ func Warm(ctx context.Context, f *os.File, size int64, progress func(done int64)
 		err = chunks.Each(ctx, size, warmChunk, warmReaders, chunks.Heap, func(p []byte, off int64) error {
 			_, err := f.ReadAt(p, off)
 			return err
-		}, progress)
+		}, nil)
 		if err != nil {
 			return fmt.Errorf("warming %s: %w", f.Name(), err)
 		}

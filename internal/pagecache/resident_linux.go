@@ -9,10 +9,18 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Resident says how much of the n bytes at off is in the page cache; n is at least 1. It asks cachestat (Linux 6.5), and mincore
-// where that is missing or refused. The kernel hides residency from those who neither own nor may write a file: an error that wraps ErrUnsupported.
+// Resident says how much of the n bytes at off is in the page cache; n is at least 1. It asks cachestat (Linux
+// 6.5), and mincore where that is missing or refused. The kernel hides residency from those who neither own nor
+// may write a file: an error that wraps ErrUnsupported.
+//
+// On overlayfs mincore is asked at once: cachestat looks at the overlay's own file there, which never has
+// pages, where a mapping is one of the file below.
 func Resident(f *os.File, off, n int64) (Residency, error) {
-	r, err := cachestat(f, off, n)
+	var r Residency
+	err := error(unix.EOPNOTSUPP)
+	if fileSystem(f) != unix.OVERLAYFS_SUPER_MAGIC {
+		r, err = cachestat(f, off, n)
+	}
 	if errors.Is(err, unix.ENOSYS) || errors.Is(err, unix.EOPNOTSUPP) || errors.Is(err, unix.EPERM) {
 		if err := visible(f); err != nil {
 			return Residency{}, err

@@ -24,8 +24,8 @@ func as(t *testing.T, uid int, f func()) {
 	f()
 }
 
-// Who neither owns a file nor may write it is not told its residency by the kernel: mincore would say that all is resident. An
-// answer that is no answer is an error.
+// Who neither owns a file nor may write it is not told its residency by the kernel: mincore would say that all
+// is resident. An answer that is no answer is an error.
 func TestResidentOfSomebodyElsesFile(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("only root can look at a file as somebody else")

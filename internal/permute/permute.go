@@ -1,8 +1,9 @@
 // Package permute gives permutations of 0…n−1 in O(1) memory: drawing without replacement from any number of things.
 //
-// A keyed bijection on the next power of two, N, is a list of N positions at which 0…N−1 stand in some order; leaving out those that are not below n
-// leaves a permutation of 0…n−1. So whoever walks over the positions meets each element once. Leaving out can be done without a branch, which
-// would be mispredicted once for each that is left out and cost more than all the rest. (Random access would need "cycle walking", Black and
+// A keyed bijection on the next power of two, N, is a list of N positions at which 0…N−1 stand in some order;
+// leaving out those that are not below n leaves a permutation of 0…n−1. So whoever walks over the positions
+// meets each element once. Leaving out can be done without a branch, which would be mispredicted once for each
+// that is left out and cost more than all the rest. (Random access would need "cycle walking", Black and
 // Rogaway, "Ciphers with arbitrary finite domains", CT-RSA 2002, which has such a branch.)
 //
 // The bijection multiplies by odd numbers and folds the high bits down, each invertible modulo 2^k.
@@ -37,8 +38,8 @@ func New(n, seed uint64) Permutation {
 // Positions is the number of positions: the power of two that is at least n, and 2 for n = 1.
 func (p *Permutation) Positions() uint64 { return p.mask + 1 }
 
-// At returns what stands at position i, below Positions: an element, or a number of at least n, which is none. The high bits of rest are as good
-// as random, and differ from position to position.
+// At returns what stands at position i, below Positions: an element, or a number of at least n, which is none.
+// The high bits of rest are as good as random, and differ from position to position.
 func (p *Permutation) At(i uint64) (element, rest uint64) {
 	fold := p.fold & 63 // tells the compiler that the shift is one
 	i = (i*p.mul1 + p.add1) & p.mask

@@ -96,8 +96,9 @@ func TestLargeDomain(t *testing.T) {
 	}
 }
 
-// Elements that come soon after one another are no nearer to each other than chance has it. Otherwise a cold read would hit
-// what read-ahead fetched for the one before, and rows called cold would be warm: 13 ops, windows of 205 slots, 4 GiB.
+// Elements that come soon after one another are no nearer to each other than chance has it. Otherwise a cold
+// read would hit what read-ahead fetched for the one before, and rows called cold would be warm: 13 ops,
+// windows of 205 slots, 4 GiB.
 func TestSpread(t *testing.T) {
 	const n, together, window = 52428, 13, 205
 	const expected = 2 * window / float64(n)
@@ -146,7 +147,8 @@ func BenchmarkAt(b *testing.B) {
 	}
 }
 
-// The high bits of rest are spread evenly: what is drawn with an element, such as where in it to start, favours nothing.
+// The high bits of rest are spread evenly: what is drawn with an element, such as where in it to start, favours
+// nothing.
 func TestRestIsSpread(t *testing.T) {
 	const n, buckets, tolerance = 52428, 16, 0.1
 	for seed := range uint64(20) {

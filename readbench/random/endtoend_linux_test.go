@@ -49,7 +49,8 @@ func (u user) benchmark(t *testing.T, settings []string, flags ...string) (stdou
 	return out.String(), errOut.String(), cmd.ProcessState.ExitCode()
 }
 
-// parse reads benchmark format strictly: every line is a result, a configuration line, a unit line, or one of the testing package's own.
+// parse reads benchmark format strictly: every line is a result, a configuration line, a unit line, or one of
+// the testing package's own.
 func parse(t *testing.T, text string) (results []*benchfmt.Result, units benchfmt.UnitMetadataMap) {
 	t.Helper()
 	for line := range strings.Lines(text) {

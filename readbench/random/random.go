@@ -1,7 +1,8 @@
-// Package random is the random-read workload: an op reads READS_PER_OP ranges of READ_SIZE bytes at random places of the file.
+// Package random is the random-read workload: an op reads READS_PER_OP ranges of READ_SIZE bytes at random
+// places of the file.
 //
-// It mirrors the random reads of the JMH suite in apache/lucene pull request 16279: all offsets of an op are drawn first, then all
-// are hinted (if the strategy hints), then all are read.
+// It mirrors the random reads of the JMH suite in apache/lucene pull request 16279: all offsets of an op are
+// drawn first, then all are hinted (if the strategy hints), then all are read.
 package random
 
 import (

@@ -29,7 +29,10 @@ func (opened) Close() error { return nil }
 // Each worker has a descriptor of its own, since reads move its position.
 func (o opened) Reader(int) (readbench.Reader, error) {
 	fd, err := o.f.Open(0)
-	return &reader{File: fd, buf: make([]byte, o.s.MaxRange)}, err
+	if err != nil {
+		return nil, err
+	}
+	return &reader{File: fd, buf: make([]byte, o.s.MaxRange)}, nil
 }
 
 type reader struct {

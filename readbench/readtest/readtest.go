@@ -92,7 +92,8 @@ func (e *env) with(f func() error) (err error) {
 	return f()
 }
 
-// withReader opens the strategy and runs f with the reader of worker 0, as the runner would: on one goroutine, with memory faults made errors.
+// withReader opens the strategy and runs f with the reader of worker 0, as the runner would: on one goroutine,
+// with memory faults made errors.
 func (e *env) withReader(f func(r readbench.Reader) error) error {
 	return e.with(func() error { return e.worker(0, f) })
 }

@@ -8,8 +8,8 @@
 //	dropcache /mnt/nvme/data
 //	sudo dropcache -all
 //
-// For each file it prints one line: the pages (of the system's page size) that the page cache held before and after. Dirty
-// pages are written back first. Pages that a process maps cannot be evicted.
+// For each file it prints one line: the pages (of the system's page size) that the page cache held before and
+// after. Dirty pages are written back first. Pages that a process maps cannot be evicted.
 //
 // The exit status is 0 if at most 0.1 % of each file's pages stayed, 1 if more did or something failed (standard error
 // says why), 2 if the command line is wrong. It works on Linux only.

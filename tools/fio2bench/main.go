@@ -1,4 +1,5 @@
-// Fio2bench turns the JSON output of fio (3.x) into Go benchmark format, so that benchstat can set fio's rows beside ours.
+// Fio2bench turns the JSON output of fio (3.x) into Go benchmark format, so that benchstat can set fio's rows
+// beside ours.
 //
 //	fio2bench [-reads N] [FILE…]
 //
@@ -22,9 +23,9 @@
 //
 // Latencies are left out: fio's are those of one read, not of an op.
 //
-// A job must read only, and must have run alone: give each job section stonewall, and group_reporting for numjobs above 1. With
-// group_reporting, sections without stonewall between them are summed under the first one's name, and
-// nothing in fio's output tells. What is not fit is left out, with the cause on standard error.
+// A job must read only, and must have run alone: give each job section stonewall, and group_reporting for
+// numjobs above 1. With group_reporting, sections without stonewall between them are summed under the first
+// one's name, and nothing in fio's output tells. What is not fit is left out, with the cause on standard error.
 //
 // The exit status is 0 if every job became a line, 1 if not, 2 if the command line is wrong.
 package main

@@ -97,7 +97,8 @@ func decode(data []byte) (docs []document, err error) {
 	return docs, nil
 }
 
-// skipNotes returns data from the first line on that is neither blank nor one of the notes that fio prints before its JSON.
+// skipNotes returns data from the first line on that is neither blank nor one of the notes that fio prints
+// before its JSON.
 func skipNotes(data []byte) []byte {
 	for {
 		data = bytes.TrimLeft(data, " \t\r\n")

@@ -50,8 +50,8 @@ func (j job) row(reads int) (row, error) {
 		{*j.Read.IOPS / n / 1000, "ops/ms"},
 		{cpu / (float64(j.Read.IOs) / n), "cpu-ns/op"},
 	}}
-	// What fio prints for a job that ran long enough is far inside these limits. (benchfmt does not turn a zero's ns into seconds:
-	// such a value would be of another unit than its like.)
+	// What fio prints for a job that ran long enough is far inside these limits. (benchfmt does not turn a
+	// zero's ns into seconds: such a value would be of another unit than its like.)
 	const largest = 1e18
 	for _, v := range r.values {
 		if math.IsNaN(v.amount) || v.amount < 0 || v.amount > largest || v.amount == 0 {
@@ -98,7 +98,8 @@ func format(rows []row) string {
 	return b.String()
 }
 
-// number returns v, which is not negative, without an exponent and with at least six significant digits if it is above 10⁻⁹.
+// number returns v, which is not negative, without an exponent and with at least six significant digits if it
+// is above 10⁻⁹.
 func number(v float64) string {
 	decimals := 0
 	for x := v; x < 1e5 && x > 0 && decimals < 15; x *= 10 {

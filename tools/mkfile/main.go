@@ -3,21 +3,22 @@
 //	mkfile [-size SIZE] [-seed N] [-force] [PATH]
 //	mkfile -check [-size SIZE] [-seed N] [PATH]
 //
-// Without PATH it is the file that benchmarks use when READBENCH_FILE is not set, in the user's cache directory. SIZE is a
-// number of bytes, or of KiB, MiB, GiB, TiB, and a multiple of 4KiB. Examples:
+// Without PATH it is the file that benchmarks use when READBENCH_FILE is not set, in the user's cache
+// directory. SIZE is a number of bytes, or of KiB, MiB, GiB, TiB, and a multiple of 4KiB. Examples:
 //
 //	mkfile                                       the default file
 //	mkfile -size 16GiB -seed 7 /mnt/nvme/data    16 GiB, content of seed 7
 //	mkfile -check /mnt/nvme/data                 all of it, against the seed that its first block tells
 //	mkfile -check -size 16GiB -seed 7 /mnt/nvme/data    and is it this one?
 //
-// Making one prints one line: what was made, in how many seconds and at how many MB/s (10⁶ bytes a second), or that it was
-// there already (right size, right first block). The file grows as PATH.part and gets its name when it is whole; an
-// interrupt removes the part file. What is at PATH, a data file of another size or seed or any other file, is replaced only
-// with -force; with it a right file is made anew, too.
+// Making one prints one line: what was made, in how many seconds and at how many MB/s (10⁶ bytes a second), or
+// that it was there already (right size, right first block). The file grows as PATH.part and gets its name when
+// it is whole; an interrupt removes the part file. What is at PATH, a data file of another size or seed or any
+// other file, is replaced only with -force; with it a right file is made anew, too.
 //
-// -check reads the file through the page cache: run dropcache on it first to check what the device holds. It names
-// the first bad block (of 4096 bytes, counted from 0). A file cut off at a multiple of 4096 bytes shows only with -size.
+// -check reads the file through the page cache: run dropcache on it first to check what the device holds. It
+// names the first bad block (of 4096 bytes, counted from 0). A file cut off at a multiple of 4096 bytes shows
+// only with -size.
 //
 // The exit status is 0 if all is well, 1 if not, 2 if the command line is wrong, 130 after SIGINT or SIGTERM.
 package main

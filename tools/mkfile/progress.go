@@ -11,8 +11,8 @@ import (
 	"golang.org/x/term"
 )
 
-// newProgress returns a function to tell the bytes done so far, from any goroutine, and one to call at the end. They show
-// a bar if w is a terminal, else progress is nil.
+// newProgress returns a function to tell the bytes done so far, from any goroutine, and one to call at the end.
+// They show a bar if w is a terminal, else progress is nil.
 func newProgress(w io.Writer, what string, size int64) (progress func(int64), done func()) {
 	f, ok := w.(*os.File)
 	if !ok || !term.IsTerminal(int(f.Fd())) {
