@@ -158,8 +158,8 @@ func (r *running) perform(n int, watch stopwatch, dispatch func(work func(id int
 		return err
 	}
 	stop := func() error {
+		r.ended = time.Now() // before StopTimer, which goes on to read memory statistics
 		watch.StopTimer()
-		r.ended = time.Now()
 		return r.meter.Stop()
 	}
 	turn := func() error {
@@ -172,8 +172,9 @@ func (r *running) perform(n int, watch stopwatch, dispatch func(work func(id int
 		if err := errors.Join(stop(), r.state.restore(ctx, epochEnd)); err != nil {
 			return deadline(ctx, err)
 		}
+		err := start()
 		r.stopped += time.Since(from)
-		return start()
+		return err
 	}
 	var endErr error
 	r.stopped = 0
