@@ -155,7 +155,7 @@ func (s *coldState) nextEpoch() {
 		s.pass++
 		s.perm = permute.New(uint64(s.run.slots), s.run.suite.config.Seed+s.pass)
 		s.base = 0
-		limit, _ = s.stretch()
+		limit, _ = s.stretch() // a whole pass has all the slots that can be wanted
 	}
 	s.limit = limit
 	s.lease = max(1, min(longestLease*int64(s.run.grain), limit/(int64(s.run.row.Threads)*leases)))

@@ -320,7 +320,11 @@ func TestEpochsAreExact(t *testing.T) {
 	state := r.state.(*coldState)
 	state.want = 33
 	for range 1000 {
+		pass, end := state.pass, state.base+state.limit
 		state.nextEpoch()
+		if state.pass == pass && state.base != end {
+			t.Fatalf("epoch %d begins at position %d, the one before ended at %d", state.epoch, state.base, end)
+		}
 		slots := int64(0)
 		for at := range state.limit {
 			if slot, _ := state.perm.At(uint64(state.base + at)); slot < uint64(r.slots) {
