@@ -37,9 +37,9 @@ const (
 	epochEnd                // in the middle of one
 )
 
-// A drawer sets the offsets of the next ranges to read; it may wait at the barrier. One per worker.
+// A drawer sets the offsets of the next ranges to read, and says of how many; it may wait at the barrier. One per worker.
 type drawer interface {
-	draw(rs []Range) error
+	draw(rs []Range) (n int, err error)
 }
 
 // cases are the names in READBENCH_CASES.

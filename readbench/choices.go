@@ -7,8 +7,43 @@ import (
 	"strings"
 )
 
-// ThreadList are the values of READBENCH_THREADS.
+// A SizeList are the values of READBENCH_READ_SIZE; empty if it was not set.
+type SizeList []Size
+
+// UnmarshalText parses sizes with commas between them.
+func (l *SizeList) UnmarshalText(text []byte) error {
+	*l = nil
+	for part := range strings.SplitSeq(string(text), ",") {
+		var n Size
+		if err := n.UnmarshalText([]byte(strings.TrimSpace(part))); err != nil {
+			return err
+		}
+		if slices.Contains(*l, n) {
+			return fmt.Errorf("%s is there twice", n)
+		}
+		*l = append(*l, n)
+	}
+	return nil
+}
+
+// Or returns the list, or a workload's own sizes if it is empty.
+func (l SizeList) Or(sizes ...Size) SizeList {
+	if len(l) == 0 {
+		return sizes
+	}
+	return l
+}
+
+// A ThreadList are the values of READBENCH_THREADS; empty if it was not set.
 type ThreadList []int
+
+// Or returns the list, or a workload's own numbers of threads if it is empty.
+func (l ThreadList) Or(threads ...int) ThreadList {
+	if len(l) == 0 {
+		return threads
+	}
+	return l
+}
 
 // maxThreads bounds what one value of READBENCH_THREADS may ask for.
 const maxThreads = 1024

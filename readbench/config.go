@@ -24,9 +24,10 @@ const EnvPrefix = "READBENCH_"
 type Config struct {
 	File         string        `env:"FILE" doc:"file or block device to read; without it a data file of SIZE in the user's cache directory, made on first use"`
 	Size         Size          `env:"SIZE" doc:"bytes of the data file; with FILE: how much of it to use, without which all of it is" show:"-"`
-	ReadSize     Size          `env:"READ_SIZE" envDefault:"16KiB" doc:"bytes of one read"`
-	ReadsPerOp   int           `env:"READS_PER_OP" envDefault:"16" doc:"reads of one benchmark operation"`
-	Threads      ThreadList    `env:"THREADS" envDefault:"1,4,8,16" doc:"numbers of threads to run with" show:"-"`
+	ReadSize     SizeList      `env:"READ_SIZE" doc:"bytes of one read; several make several rows" unset:"the workload's" show:"-"`
+	ReadsPerOp   int           `env:"READS_PER_OP" doc:"reads of one benchmark operation" unset:"the workload's" show:"-"`
+	Threads      ThreadList    `env:"THREADS" doc:"numbers of threads to run with" unset:"the workload's" show:"-"`
+	Window       Size          `env:"WINDOW" envDefault:"2MiB" doc:"how far ahead of the cursor the strategies with a window hint, in bytes"`
 	Cases        CaseList      `env:"CASES" envDefault:"hot,cold" doc:"page-cache states to run in" show:"-"`
 	Warmup       time.Duration `env:"WARMUP" envDefault:"200ms" doc:"untimed running before a row is measured"`
 	Seed         uint64        `env:"SEED" envDefault:"1" doc:"seed of the data file's content and of all draws"`
@@ -56,6 +57,9 @@ func Load(environ []string) (*Config, error) {
 	if value := vars[EnvPrefix+"SIZE"]; value != "" && c.Size == 0 {
 		errs = append(errs, badValue("SIZE", value, fmt.Errorf("a file has more than 0 bytes; leave it out for the default, %s", DefaultSize)))
 	}
+	if value := vars[EnvPrefix+"READS_PER_OP"]; value != "" && c.ReadsPerOp == 0 {
+		errs = append(errs, badValue("READS_PER_OP", value, errors.New("an op has at least 1 read; leave it out for the workload's default")))
+	}
 	for _, check := range c.rules() {
 		if !check.ok {
 			errs = append(errs, badValue(check.name, check.value, errors.New(check.remedy)))
@@ -82,14 +86,19 @@ func (c *Config) rules() []rule {
 		maxRead = 1 << 30
 		maxOp   = 1 << 16
 	)
-	return []rule{
-		{c.ReadSize >= 1 && c.ReadSize <= maxRead, "READ_SIZE", c.ReadSize.String(), "a read has 1 byte to 1GiB"},
-		{c.ReadsPerOp >= 1 && c.ReadsPerOp <= maxOp, "READS_PER_OP", strconv.Itoa(c.ReadsPerOp), fmt.Sprintf("an op has 1 to %d reads", maxOp)},
+	rules := []rule{
+		{c.ReadsPerOp >= 0 && c.ReadsPerOp <= maxOp, "READS_PER_OP", strconv.Itoa(c.ReadsPerOp), fmt.Sprintf("an op has 1 to %d reads", maxOp)},
+		{c.Window >= 1 && c.Window <= maxRead, "WINDOW", c.Window.String(), "a window has 1 byte to 1GiB"},
 		{c.File != "" || size%blockSize == 0, "SIZE", size.String(), fmt.Sprintf("the size of a data file is a multiple of %s", Size(blockSize))},
-		{size == 0 || c.ReadSize < size, "READ_SIZE", c.ReadSize.String(), fmt.Sprintf("a read is smaller than the file, which has %s (%sSIZE)", size, EnvPrefix)},
 		{c.Warmup >= 0 && c.Warmup <= time.Hour, "WARMUP", c.Warmup.String(), "a duration from 0s to 1h"},
 		{c.SetupTimeout > 0, "SETUP_TIMEOUT", c.SetupTimeout.String(), "a duration above zero, such as 10m"},
 	}
+	for _, n := range c.ReadSize {
+		rules = append(rules,
+			rule{n >= 1 && n <= maxRead, "READ_SIZE", n.String(), "a read has 1 byte to 1GiB"},
+			rule{size == 0 || n < size, "READ_SIZE", n.String(), fmt.Sprintf("a read is smaller than the file, which has %s (%sSIZE)", size, EnvPrefix)})
+	}
+	return rules
 }
 
 // unknown returns an error for every variable that is none of ours.
@@ -161,6 +170,8 @@ func Variables() string {
 		}
 		if def != "" {
 			def = "`" + def + "`"
+		} else {
+			def = f.field.Tag.Get("unset")
 		}
 		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", f.name, def, f.field.Tag.Get("doc"))
 	}

@@ -17,7 +17,7 @@ func TestDefaults(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := &Config{
-		ReadSize: 16 << 10, ReadsPerOp: 16, Threads: ThreadList{1, 4, 8, 16}, Cases: CaseList{"hot", "cold"},
+		Cases: CaseList{"hot", "cold"}, Window: 2 << 20,
 		Warmup: 200 * time.Millisecond, Seed: 1, Procs: ProcsThreads, Verify: VerifyPages, Metrics: MetricsDefault, SetupTimeout: 10 * time.Minute,
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -40,7 +40,7 @@ func TestEmptyValues(t *testing.T) {
 
 func TestEveryVariable(t *testing.T) {
 	got, err := Load([]string{
-		"READBENCH_FILE=/dev/nvme0n1", "READBENCH_SIZE=2GiB", "READBENCH_READ_SIZE=4096", "READBENCH_READS_PER_OP=1", "READBENCH_THREADS=2, 3",
+		"READBENCH_FILE=/dev/nvme0n1", "READBENCH_SIZE=2GiB", "READBENCH_READ_SIZE=4096, 1MiB", "READBENCH_WINDOW=1MiB", "READBENCH_READS_PER_OP=1", "READBENCH_THREADS=2, 3",
 		"READBENCH_CASES=cold", "READBENCH_WARMUP=1s", "READBENCH_SEED=7", "READBENCH_PROCS=inherit", "READBENCH_VERIFY=full", "READBENCH_METRICS=all",
 		"READBENCH_SETUP_TIMEOUT=1h",
 	})
@@ -48,13 +48,13 @@ func TestEveryVariable(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := &Config{
-		File: "/dev/nvme0n1", Size: 2 << 30, ReadSize: 4096, ReadsPerOp: 1, Threads: ThreadList{2, 3}, Cases: CaseList{"cold"},
+		File: "/dev/nvme0n1", Size: 2 << 30, ReadSize: SizeList{4096, 1 << 20}, Window: 1 << 20, ReadsPerOp: 1, Threads: ThreadList{2, 3}, Cases: CaseList{"cold"},
 		Warmup: time.Second, Seed: 7, Procs: ProcsInherit, Verify: VerifyFull, Metrics: MetricsAll, SetupTimeout: time.Hour,
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
-	if n := reflect.TypeFor[Config]().NumField(); n != 12 {
+	if n := reflect.TypeFor[Config]().NumField(); n != 13 {
 		t.Errorf("Config has %d fields: set the new one here, too", n)
 	}
 }
@@ -73,8 +73,10 @@ func TestBadConfig(t *testing.T) {
 		{"READBENCH_SIZE=4097", []string{`READBENCH_SIZE="4097"`, "multiple of 4KiB"}},
 		{"READBENCH_SIZE=0", []string{`READBENCH_SIZE="0"`, "more than 0"}},
 		{"READBENCH_SIZE=huge", []string{`READBENCH_SIZE="huge"`, "1GiB"}},
-		{"READBENCH_SIZE=16KiB", []string{`READBENCH_READ_SIZE="16KiB"`, "smaller than the file", "READBENCH_SIZE"}},
-		{"READBENCH_READS_PER_OP=0", []string{`READBENCH_READS_PER_OP="0"`, "1 to"}},
+		{"READBENCH_READ_SIZE=4KiB,2GiB", []string{`READBENCH_READ_SIZE="2GiB"`, "1GiB"}},
+		{"READBENCH_READ_SIZE=4KiB,4096", []string{`READBENCH_READ_SIZE="4KiB,4096"`, "twice"}},
+		{"READBENCH_WINDOW=0", []string{`READBENCH_WINDOW="0"`, "1 byte"}},
+		{"READBENCH_READS_PER_OP=0", []string{`READBENCH_READS_PER_OP="0"`, "at least 1"}},
 		{"READBENCH_READS_PER_OP=many", []string{`READBENCH_READS_PER_OP="many"`}},
 		{"READBENCH_THREADS=0", []string{`READBENCH_THREADS="0"`, "1,4,8,16"}},
 		{"READBENCH_THREADS=1,,2", []string{`READBENCH_THREADS="1,,2"`}},
@@ -122,8 +124,13 @@ func FuzzLoad(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if len(c.Threads) == 0 || len(c.Cases) == 0 || c.ReadSize < 1 || c.ReadsPerOp < 1 || c.Size < 0 || c.SetupTimeout <= 0 {
+		if len(c.Cases) == 0 || c.ReadsPerOp < 0 || c.Size < 0 || c.Window < 1 || c.SetupTimeout <= 0 {
 			t.Fatalf("%q and %q are accepted as %+v", a, b, c)
+		}
+		for _, n := range c.ReadSize {
+			if n < 1 {
+				t.Fatalf("%q and %q: a read of %d bytes", a, b, n)
+			}
 		}
 		for _, name := range c.Cases {
 			if _, err := parseCase(name); err != nil {

@@ -84,11 +84,10 @@ func (r *preadDirectReader) Read(rg Range) ([]byte, error) {
 func (r *preadDirectReader) Counts() Counts { return r.counts.as("pread") }
 
 // checkDirectSize refuses a read size that O_DIRECT cannot read alone.
-func checkDirectSize(c *Config, f *File, align int) error {
-	if n := int64(c.ReadSize); n%int64(align) != 0 {
-		right := Size((n + int64(align) - 1) / int64(align) * int64(align))
+func checkDirectSize(n Size, f *File, align int) error {
+	if unit := Size(align); n%unit != 0 {
 		return fmt.Errorf("%sREAD_SIZE=%q: it is no multiple of %d, the alignment of direct reads of %s; %s would be, or leave the direct benchmarks out with -bench",
-			EnvPrefix, c.ReadSize, align, f.Path(), right)
+			EnvPrefix, n, align, f.Path(), (n+unit-1)/unit*unit)
 	}
 	return nil
 }

@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/readbench/suite/internal/datafile"
 	"github.com/readbench/suite/internal/notice"
@@ -104,8 +105,10 @@ func (f *File) inspect(c *Config) error {
 	switch {
 	case whole < f.size:
 		return fmt.Errorf("it has %d bytes, %sSIZE asks for %d", whole, EnvPrefix, f.size)
-	case f.size <= int64(c.ReadSize):
-		return fmt.Errorf("it has %d bytes, too few for reads of %s (%sREAD_SIZE)", f.size, c.ReadSize, EnvPrefix)
+	case f.size == 0:
+		return errors.New("it has 0 bytes: there is nothing to read")
+	case len(c.ReadSize) > 0 && f.size <= int64(slices.Max(c.ReadSize)):
+		return fmt.Errorf("it has %d bytes, too few for reads of %s (%sREAD_SIZE)", f.size, slices.Max(c.ReadSize), EnvPrefix)
 	case device:
 	case allocated(st) >= 0 && allocated(st) < whole:
 		return fmt.Errorf("it is sparse (%d of %d bytes are allocated): holes are not read from the device (cp --sparse=never makes a full copy)", allocated(st), whole)

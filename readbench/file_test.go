@@ -23,7 +23,7 @@ func TestFileRefused(t *testing.T) {
 		{"missing", func(*testing.T, string) error { return nil }, nil, "no such file"},
 		{"a directory", func(_ *testing.T, path string) error { return os.Mkdir(path, 0o755) }, nil, "neither a regular file nor a block device"},
 		{"smaller than SIZE", dataFile(size, 1), []string{"SIZE=2MiB"}, "it has 1048576 bytes, READBENCH_SIZE asks for 2097152"},
-		{"smaller than a read", dataFile(4096, 1), nil, "it has 4096 bytes, too few for reads of 16KiB (READBENCH_READ_SIZE)"},
+		{"smaller than a read", dataFile(4096, 1), []string{"READ_SIZE=4KiB,16KiB"}, "it has 4096 bytes, too few for reads of 16KiB (READBENCH_READ_SIZE)"},
 		{"empty", func(_ *testing.T, path string) error { return os.WriteFile(path, nil, 0o644) }, nil, "it has 0 bytes"},
 		{"of another seed", dataFile(size, 2), nil, "it is a data file of seed 2, READBENCH_SEED is 1"},
 		{"sparse", func(_ *testing.T, path string) error {

@@ -1,11 +1,14 @@
 package readbench
 
-import "math/bits"
+import (
+	"fmt"
+	"math/bits"
+)
 
-// geometry cuts a file into slots. A slot is one range and one page (or one unit of direct reads, if that is
-// more) long, and its read starts anywhere in its first page: so a read touches as many pages as one at a
-// random offset, and two slots never share a page. Hot and cold use the same slots. Direct reads start where
-// their slot starts, which is aligned.
+// geometry cuts a file into slots. In random order a slot is one range and one page (or one unit of direct reads, if
+// that is more) long, and its read starts anywhere in its first page: so a read touches as many pages as one at a
+// random offset, and two slots never share a page. Hot and cold use the same slots. Direct reads start where their
+// slot starts, which is aligned; sequential ones lie side by side.
 type geometry struct {
 	slots    int64  // number of slots
 	slotSize int64  // bytes
@@ -17,6 +20,37 @@ type geometry struct {
 // microseconds would be all it measures.
 const nullFactor = 1 << 10
 
+// faultAround is how many bytes the kernel maps at a fault on a page that is resident, unless it was told otherwise
+// (fault_around_bytes in debugfs): so far apart are the touches of a row that wants each to be a fault.
+const faultAround = 64 << 10
+
+// cut makes the slots of a row; unit is the page or the unit of direct reads.
+func (r *running) cut(unit int, direct bool) error {
+	f, row := r.suite.file, &r.row
+	switch {
+	case row.Order == OrderSequential:
+		r.geometry = evenGeometry(f.size, row.MaxRange)
+	case row.Effect == EffectFault && row.Case == "hot":
+		r.geometry = evenGeometry(f.size, faultAround)
+	case row.Effect == EffectFault:
+		r.geometry = evenGeometry(f.size, unit)
+	default:
+		r.geometry = newGeometry(f.size, row.MaxRange, unit, direct)
+	}
+	if row.Order == OrderSequential && r.slots < int64(row.Threads) {
+		return Unsupported("%s has too few bytes, %d, for scans by %d threads in reads of %d; set %sSIZE to %s or more",
+			f.path, f.size, row.Threads, row.MaxRange, EnvPrefix, Size(row.Threads*row.MaxRange))
+	}
+	if r.slots == 0 {
+		return fmt.Errorf("%s has %d bytes, too few for a read of %d that starts anywhere in a page; set %sSIZE to %s or more",
+			f.path, f.size, row.MaxRange, EnvPrefix, Size(r.slotSize))
+	}
+	if row.Effect == EffectNone {
+		r.slots *= nullFactor
+	}
+	return nil
+}
+
 func newGeometry(fileSize int64, maxRange, unit int, direct bool) geometry {
 	u := int64(unit)
 	g := geometry{slotSize: (int64(maxRange)+u-1)/u*u + u, shift: uint(64-bits.TrailingZeros(uint(unit))) & 63}
@@ -25,6 +59,11 @@ func newGeometry(fileSize int64, maxRange, unit int, direct bool) geometry {
 		g.start = uint64(unit) - 1
 	}
 	return g
+}
+
+// evenGeometry has slots side by side, and reads that start where their slots start.
+func evenGeometry(fileSize int64, slotSize int) geometry {
+	return geometry{slots: fileSize / int64(slotSize), slotSize: int64(slotSize)}
 }
 
 // offset is where the read of a slot starts; random is uniform over all 64-bit numbers.

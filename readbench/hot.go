@@ -11,7 +11,7 @@ import (
 )
 
 // hotCase: every page of the file is in the page cache and, if the strategy maps the file, in the page tables.
-// Slots are drawn with replacement.
+// Slots are drawn with replacement. A row of faults is the exception: no page is in the page tables.
 type hotCase struct{}
 
 const (
@@ -23,37 +23,72 @@ const (
 	hotFaultsPerThread = 16 // of Go's, for each of its own
 )
 
-type hotState struct{ run *running }
-
-func (hotCase) enter(_ context.Context, r *running) (caseState, error) {
-	if mem, f := r.suite.host.Memory, r.suite.file; mem > 0 && f.size > mem && r.row.BytesPerOp > 0 {
-		return nil, Unsupported("hot: %s has %d bytes, there are %d of memory; set %sSIZE", f.path, f.size, mem, EnvPrefix)
-	}
-	return &hotState{r}, nil
+type hotState struct {
+	run    *running
+	epochs // of a row of faults: each place is touched once, before the mapping's pages are dropped again
 }
 
-func (s *hotState) drawer(w *Worker) drawer { return &uniform{s.run.geometry, &w.rng} }
+func (hotCase) enter(_ context.Context, r *running) (caseState, error) {
+	if mem, f := r.suite.host.Memory, r.suite.file; mem > 0 && f.size > mem && r.row.Effect != EffectNone {
+		return nil, Unsupported("hot: %s has %d bytes, there are %d of memory; set %sSIZE", f.path, f.size, mem, EnvPrefix)
+	}
+	return &hotState{run: r}, nil
+}
 
-func (s *hotState) prepare(ctx context.Context) error { return s.restore(ctx, callStart) }
+func (s *hotState) drawer(w *Worker) drawer {
+	switch {
+	case s.run.row.Predrawn:
+		return notDrawn{}
+	case s.run.row.Order == OrderSequential:
+		return &endless{newScan(s.run, w.ID)}
+	}
+	return &uniform{s.run.geometry, &w.rng}
+}
 
-func (s *hotState) restore(ctx context.Context, _ moment) error {
+func (s *hotState) prepare(ctx context.Context) error {
+	s.epochs = epochs{slots: s.run.slots, seed: s.run.suite.config.Seed}
+	return s.restore(ctx, callStart)
+}
+
+func (s *hotState) restore(ctx context.Context, when moment) error {
+	if err := s.warm(ctx); err != nil {
+		return err
+	}
+	switch {
+	case !s.run.row.Predrawn:
+		return nil
+	case s.run.row.Effect == EffectFault:
+		return s.run.drawList(&s.epochs, s.run.slots)
+	}
+	return s.run.drawList(nil, listLength)
+}
+
+// warm makes the file resident, and enters it into the page tables or removes it from there.
+func (s *hotState) warm(ctx context.Context) error {
 	f := s.run.suite.file
-	if s.run.row.BytesPerOp == 0 { // nothing is read
+	if s.run.row.Effect == EffectNone {
 		return nil
 	}
 	defer notice.Slow("warming %s", f.path)()
 	if err := pagecache.Warm(ctx, f.control, f.size); err != nil {
 		return refused("hot", err)
 	}
-	if m, ok := s.run.opened.(Mapper); ok {
-		return s.run.workers[0].do(m.Populate) // where a memory fault is an error
+	m, ok := s.run.opened.(Mapper)
+	switch {
+	case !ok:
+		return nil
+	case s.run.row.Effect == EffectFault:
+		return m.Drop()
 	}
-	return nil
+	return s.run.workers[0].do(m.Populate) // where a memory fault is an error
 }
 
 func (s *hotState) judge(res *result) error {
 	if res.direct {
 		return judgeDirect(res)
+	}
+	if res.row.Effect == EffectFault {
+		return s.judgeFaults(res)
 	}
 	if pages := res.touched() / float64(res.page); res.mapped && float64(res.counters.MinorFaults) > hotShare*pages+hotOwnFaults+float64(hotFaultsPerThread*res.row.Threads) {
 		return fmt.Errorf("%d page faults in a hot row that touched %.0f pages: they were not in the page tables", res.counters.MinorFaults, pages)
@@ -61,6 +96,20 @@ func (s *hotState) judge(res *result) error {
 	if float64(res.counters.DeviceBytes) > hotShare*float64(res.bytes())+hotOwnBytes {
 		return fmt.Errorf("the device delivered %d bytes in a hot row of %d: pages were reclaimed while it ran; is there memory for a file of %d bytes?",
 			res.counters.DeviceBytes, res.bytes(), s.run.suite.file.size)
+	}
+	if missed := res.counts.Missed; float64(missed) > (1-listedShare)*float64(res.counts.Probed) {
+		return fmt.Errorf("%d of %d probes of a hot row found pages missing", missed, res.counts.Probed)
+	}
+	return nil
+}
+
+func (s *hotState) judgeFaults(res *result) error {
+	touches, faults := float64(res.ranges()), float64(res.counters.MinorFaults)
+	if faults < listedShare*touches {
+		return fmt.Errorf("%.0f minor faults in %.0f touches of pages that were not in the page tables: one fault maps more than %d bytes here, or fewer pages were dropped", faults, touches, faultAround)
+	}
+	if float64(res.counters.DeviceBytes) > hotShare*touches*faultAround+hotOwnBytes {
+		return fmt.Errorf("the device delivered %d bytes in a hot row: pages were reclaimed while it ran", res.counters.DeviceBytes)
 	}
 	return nil
 }
@@ -73,10 +122,10 @@ type uniform struct {
 	rng *rand.PCG
 }
 
-func (u *uniform) draw(rs []Range) error {
+func (u *uniform) draw(rs []Range) (int, error) {
 	for i := range rs {
 		slot, rest := bits.Mul64(u.rng.Uint64(), uint64(u.slots))
 		rs[i].Off = u.offset(int64(slot), rest)
 	}
-	return nil
+	return len(rs), nil
 }

@@ -1,6 +1,7 @@
 package readbench
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -82,26 +83,9 @@ func testSuiteOn(t *testing.T, path string, settings ...string) *Suite {
 
 // randomRow is a row as the random workload makes it.
 func randomRow(s *Suite, strategy Strategy, pageCase string, threads int) Row {
-	c := s.config
 	return Row{
 		Strategy: strategy, Case: pageCase, Threads: threads,
-		Batch: c.ReadsPerOp, MaxRange: int(c.ReadSize), BytesPerOp: int64(c.ReadSize) * int64(c.ReadsPerOp),
-		Op: func(w *Worker) (func() error, error) {
-			ranges := make([]Range, c.ReadsPerOp)
-			for i := range ranges {
-				ranges[i].N = int(c.ReadSize)
-			}
-			return func() (err error) {
-				for rest := ranges; len(rest) > 0 && err == nil; {
-					now := rest[:min(len(rest), w.Grain())]
-					if err = w.Draw(now); err == nil {
-						err = w.Read(now)
-					}
-					rest = rest[len(now):]
-				}
-				return err
-			}, nil
-		},
+		Batch: cmp.Or(s.config.ReadsPerOp, 16), MaxRange: int(s.config.ReadSize.Or(16 << 10)[0]),
 	}
 }
 

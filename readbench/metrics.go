@@ -20,6 +20,7 @@ type result struct {
 	mapped        bool
 	disk          bool // whether the counters tell of the device
 	page          int  // bytes
+	fileSize      int64
 	ops           int
 	elapsed       time.Duration
 	counters      evidence.Counters
@@ -33,11 +34,42 @@ type result struct {
 	latency       *hdrhistogram.Histogram
 }
 
-func (res *result) bytes() int64 { return int64(res.ops) * res.row.BytesPerOp }
+// ranges is how many ranges the ops had.
+func (res *result) ranges() int64 { return int64(res.ops) * int64(res.row.Batch) }
 
-// touched is how many bytes the pages have that reads of bytes() touch on average, if each starts anywhere in a page.
+// bytes is how many bytes these had.
+func (res *result) bytes() int64 { return res.ranges() * int64(res.row.MaxRange) }
+
+// units is what metrics are per.
+func (res *result) units() float64 {
+	if res.row.PerRange {
+		return float64(res.ranges())
+	}
+	return float64(res.ops)
+}
+
+// touched is how many bytes the pages have that were touched: on average if each range starts anywhere in a page;
+// side by side, their pages are touched once.
 func (res *result) touched() float64 {
-	return float64(res.bytes()) + float64(res.ops)*float64(res.row.Batch)*float64(res.page-1)
+	switch {
+	case res.row.Effect == EffectFault:
+		return float64(res.ranges()) * float64(res.page)
+	case res.row.Order == OrderSequential:
+		return float64(res.bytes())
+	}
+	return float64(res.bytes()) + float64(res.ranges())*float64(res.page-1)
+}
+
+// coldShare is the share of what was asked for that was not resident: of the ranges that were probed, or else of the
+// pages, as what the device delivered tells. What it delivered beyond them warmed later ones: evenly spread, and half
+// of it on average when one is asked for.
+func (res *result) coldShare() float64 {
+	if res.counts.Probed > 0 {
+		return float64(res.counts.Missed) / float64(res.counts.Probed)
+	}
+	delivered, touched := float64(res.counters.DeviceBytes), res.touched()
+	spoilt := max(0, delivered-touched) / float64(res.intervals) / float64(res.fileSize)
+	return min(1, delivered/touched) - spoilt/2
 }
 
 // add merges a worker's latencies.
@@ -53,7 +85,7 @@ func (res *result) add(h *hdrhistogram.Histogram) {
 
 // judgeSyscalls compares the read system calls that the strategy says it made with those that the kernel counted.
 func (res *result) judgeSyscalls() error {
-	if res.row.BytesPerOp == 0 || !res.counted {
+	if res.row.Effect == EffectNone || !res.counted {
 		return nil
 	}
 	said, counted := int(res.counts.ReadSyscalls), int(res.counters.ReadSyscalls)-res.lookups
@@ -74,7 +106,7 @@ type metric struct {
 }
 
 func perOp(f func(*result) float64) func(*result) (float64, bool) {
-	return func(res *result) (float64, bool) { return f(res) / float64(res.ops), true }
+	return func(res *result) (float64, bool) { return f(res) / res.units(), true }
 }
 
 func percentile(q float64) func(*result) (float64, bool) {
@@ -90,9 +122,21 @@ func percentile(q float64) func(*result) (float64, bool) {
 // strategies name.
 var metrics = []metric{
 	{"ops/ms", "higher", "ops per millisecond over all threads: JMH's unit", false,
-		func(res *result) (float64, bool) { return float64(res.ops) / res.elapsed.Seconds() / 1e3, true }},
+		func(res *result) (float64, bool) { return res.units() / res.elapsed.Seconds() / 1e3, true }},
 	{"dev-B/op", "lower", "bytes that this process made a device deliver (`read_bytes` of /proc/self/io)", false,
 		perOp(func(res *result) float64 { return float64(res.counters.DeviceBytes) })},
+	{"dev-B/B", "lower", "bytes that the device delivered for each byte read: above 1 is what read-ahead read in vain, and pages of which only a part was read", false,
+		func(res *result) (float64, bool) {
+			return float64(res.counters.DeviceBytes) / float64(res.bytes()), res.row.Effect == EffectRead
+		}},
+	{"cold-%", "", "hints, probes and faults: the share of what was asked for that was not in the page cache: of the ranges probed, or of the pages as the device delivered them", false,
+		func(res *result) (float64, bool) {
+			return 100 * res.coldShare(), res.row.Predrawn && res.row.Effect != EffectNone
+		}},
+	{"faults/s", "higher", "page faults per second over all threads, in rows that measure faults", false,
+		func(res *result) (float64, bool) {
+			return float64(res.counters.MinorFaults+res.counters.MajorFaults) / res.elapsed.Seconds(), res.row.Effect == EffectFault
+		}},
 	{"majflt/op", "lower", "major page faults: on pages that were not in the page cache (a fault on a page that is being read counts as minor)", false,
 		perOp(func(res *result) float64 { return float64(res.counters.MajorFaults) })},
 	{"p50-ns/op", "lower", "median latency of one op as its thread sees it", true, percentile(50)},
@@ -127,9 +171,9 @@ var metrics = []metric{
 // report puts the metrics into b's result line. Where more ops were run than b.N, each thread having at least
 // one, the testing package's own metrics are replaced.
 func (res *result) report(b *testing.B, set Metrics) {
-	if res.ops != b.N {
-		b.ReportMetric(float64(res.elapsed.Nanoseconds())/float64(res.ops), "ns/op")
-		if res.row.BytesPerOp > 0 {
+	if res.ops != b.N || res.row.PerRange {
+		b.ReportMetric(float64(res.elapsed.Nanoseconds())/res.units(), "ns/op")
+		if res.row.Effect == EffectRead {
 			b.ReportMetric(float64(res.bytes())/res.elapsed.Seconds()/1e6, "MB/s")
 		}
 	}
@@ -146,7 +190,7 @@ func (res *result) report(b *testing.B, set Metrics) {
 		}
 	}
 	for kind, n := range res.counts.Calls {
-		b.ReportMetric(float64(n)/float64(res.ops), kind+"/op")
+		b.ReportMetric(float64(n)/res.units(), kind+"/op")
 	}
 }
 

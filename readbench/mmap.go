@@ -16,6 +16,9 @@ func Mmap() Strategy { return mmap{name: "mmap", advice: mapping.Normal} }
 // MmapRandom copies from a mapping advised MADV_RANDOM: a fault reads one page.
 func MmapRandom() Strategy { return mmap{name: "mmap-random", advice: mapping.Random} }
 
+// MmapSequential copies from a mapping advised MADV_SEQUENTIAL: the kernel reads ahead more eagerly.
+func MmapSequential() Strategy { return mmap{name: "mmap-sequential", advice: mapping.Sequential} }
+
 // MmapPrefetch is Mmap that hints all ranges of an op with MADV_WILLNEED before it reads any.
 func MmapPrefetch() Strategy {
 	return mmap{name: "mmap-prefetch", advice: mapping.Normal, prefetch: true}
@@ -26,10 +29,17 @@ func MmapRandomPrefetch() Strategy {
 	return mmap{name: "mmap-random-prefetch", advice: mapping.Random, prefetch: true}
 }
 
+// MmapRandomWindow is MmapRandom that hints with MADV_WILLNEED what lies up to READBENCH_WINDOW bytes before the reads
+// of a scan, each page once: read-ahead by hand.
+func MmapRandomWindow() Strategy {
+	return mmap{name: "mmap-random-window", advice: mapping.Random, window: true}
+}
+
 type mmap struct {
 	name     string
 	advice   mapping.Advice
 	prefetch bool
+	window   bool
 }
 
 func (s mmap) Name() string { return s.name }
@@ -58,19 +68,23 @@ func (s mmap) Open(f *File, setup Setup) (Opened, error) {
 			return nil, errors.Join(err, m.Close())
 		}
 	}
-	return &mmapOpened{m, s, setup}, nil
+	return &mmapOpened{m, s, f, setup}, nil
 }
 
 type mmapOpened struct {
 	*mapping.Map // Populate, Drop, Close
 	mmap
+	file  *File
 	setup Setup
 }
 
-func (o *mmapOpened) Reader(int) (Reader, error) {
+func (o *mmapOpened) Reader(worker int) (Reader, error) {
 	r := &mmapReader{m: o.Map, data: o.Bytes(), buf: alignedBuffer(o.setup.MaxRange+cacheLine, cacheLine)}
-	if o.prefetch {
+	switch {
+	case o.prefetch:
 		return &mmapPrefetchReader{mmapReader: r}, nil
+	case o.window:
+		return &mmapWindowReader{r, newWindow(o.file, o.setup, worker)}, nil
 	}
 	return r, nil
 }
@@ -114,6 +128,21 @@ func (r *mmapPrefetchReader) Prefetch(rs []Range) error {
 		r.hints++
 	}
 	return nil
+}
+
+type mmapWindowReader struct {
+	*mmapReader
+	window
+}
+
+func (r *mmapWindowReader) Read(rg Range) ([]byte, error) {
+	for from, to := r.advance(rg); from < to; from += hintPiece {
+		if err := r.m.WillNeed(from, int(min(hintPiece, to-from))); err != nil {
+			return nil, err
+		}
+		r.hints++
+	}
+	return r.mmapReader.Read(rg)
 }
 
 // alignedBuffer returns n bytes that start at a multiple of align, a power of two. The garbage collector does

@@ -11,31 +11,56 @@ import (
 )
 
 // Pread reads with pread(2) through the page cache into a buffer of the worker's own. All workers share one descriptor.
-func Pread() Strategy { return pread{} }
+func Pread() Strategy { return pread{name: "pread"} }
 
-type pread struct{}
+// PreadSequential is Pread on a descriptor advised POSIX_FADV_SEQUENTIAL: Linux doubles its read-ahead.
+func PreadSequential() Strategy { return pread{name: "pread-sequential", advice: adviseSequential} }
 
-func (pread) Name() string { return "pread" }
+// PreadRandom is Pread on a descriptor advised POSIX_FADV_RANDOM: Linux does not read ahead.
+func PreadRandom() Strategy { return pread{name: "pread-random", advice: adviseRandom} }
 
-func (pread) Open(f *File, s Setup) (Opened, error) {
+// PreadWindow is PreadRandom that hints with POSIX_FADV_WILLNEED what lies up to READBENCH_WINDOW bytes before the reads
+// of a scan, each page once: read-ahead by hand.
+func PreadWindow() Strategy { return pread{name: "pread-window", advice: adviseRandom, window: true} }
+
+type pread struct {
+	name   string
+	advice fileAdvice
+	window bool
+}
+
+func (s pread) Name() string { return s.name }
+
+func (s pread) Open(f *File, setup Setup) (Opened, error) {
 	fd, err := f.Open(0)
 	if err != nil {
-		return nil, fmt.Errorf("pread: %w", err)
+		return nil, fmt.Errorf("%s: %w", s.name, err)
 	}
-	return &preadOpened{fd, f.PageSize(), s}, nil
+	if s.advice != adviseNothing {
+		if err := advise(fd, s.advice); err != nil {
+			return nil, errors.Join(fmt.Errorf("%s: %w", s.name, err), fd.Close())
+		}
+	}
+	return &preadOpened{s, fd, f, setup}, nil
 }
 
 type preadOpened struct {
-	file  *os.File
-	page  int
+	pread
+	fd    *os.File
+	file  *File
 	setup Setup
 }
 
-func (o *preadOpened) Reader(int) (Reader, error) {
-	return &preadReader{fd: int(o.file.Fd()), page: o.page, buf: alignedBuffer(o.setup.MaxRange, o.page)}, nil
+func (o *preadOpened) Reader(worker int) (Reader, error) {
+	page := o.file.PageSize()
+	r := &preadReader{fd: int(o.fd.Fd()), page: page, buf: alignedBuffer(o.setup.MaxRange, page)}
+	if o.window {
+		return &preadWindowReader{preadReader: r, window: newWindow(o.file, o.setup, worker)}, nil
+	}
+	return r, nil
 }
 
-func (o *preadOpened) Close() error { return o.file.Close() }
+func (o *preadOpened) Close() error { return o.fd.Close() }
 
 type preadReader struct {
 	fd   int
@@ -57,6 +82,28 @@ func (r *preadReader) Read(rg Range) ([]byte, error) {
 }
 
 func (r *preadReader) Counts() Counts { return r.counts.as("pread") }
+
+type preadWindowReader struct {
+	*preadReader
+	window
+	hints uint64
+}
+
+func (r *preadWindowReader) Read(rg Range) ([]byte, error) {
+	for from, to := r.advance(rg); from < to; from += hintPiece {
+		if err := willNeed(r.fd, from, min(hintPiece, to-from)); err != nil {
+			return nil, err
+		}
+		r.hints++
+	}
+	return r.preadReader.Read(rg)
+}
+
+func (r *preadWindowReader) Counts() Counts {
+	c := r.preadReader.Counts()
+	c.Calls["fadvise"] = r.hints
+	return c
+}
 
 // counts are those of a reader that makes read system calls of one kind.
 type counts struct{ ok, calls, short, retried uint64 }

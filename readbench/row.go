@@ -18,13 +18,32 @@ type Row struct {
 	Threads  int      // workers
 	Labels   []string // further key=value parts of the row's name, between case and threads
 
-	Batch      int   // ranges that one op reads at the most
-	MaxRange   int   // bytes of the largest range
-	BytesPerOp int64 // bytes that one op reads; 0 for an op that reads nothing, whose evidence is not judged
-	// Op makes a worker's op. It is called once a row, outside the timer, on the worker's goroutine. The op
-	// runs many times, must not allocate, and returns the errors of Draw and Read.
+	Order    Order
+	Batch    int  // ranges that one op draws
+	MaxRange int  // bytes of each
+	Predrawn bool // ranges are drawn outside the timer, and the op takes them with Worker.Take: for ops so short that drawing would show
+	PerRange bool // what is reported per op is per range, for ops that hand the kernel several ranges in one call
+
+	Effect Effect
+	// Op makes a worker's op. It is called once a row, outside the timer, on the worker's goroutine. The op runs many
+	// times, must not allocate, and returns the errors of Draw, Take and Read. Without it an op is Worker.ReadOp.
 	Op func(w *Worker) (func() error, error)
 }
+
+// Effect is what an op does to the ranges that it draws: by what the evidence of its row is judged.
+type Effect int
+
+// The effects.
+const (
+	EffectRead  Effect = iota // they are delivered, through Worker.Read
+	EffectHint                // the kernel reads them into the page cache; nothing is delivered
+	EffectProbe               // it is looked whether they are resident, which the readers count (Counts.Probed)
+	EffectFault               // each is one page fault
+	EffectNone                // nothing happens: the row measures the harness
+)
+
+// bytesPerOp is how many bytes the op's ranges have.
+func (r *Row) bytesPerOp() int64 { return int64(r.Batch) * int64(r.MaxRange) }
 
 // A Labeler is a Strategy with key=value parts of its own in the names of its rows, such as policy=always.
 type Labeler interface {
@@ -107,6 +126,9 @@ func (s *Suite) open(row Row) (r *running, err error) {
 	}()
 	if err := r.openStrategy(ctx); err != nil {
 		return r, err
+	}
+	if row.Predrawn {
+		r.list = &list{lease: int64(row.Batch)}
 	}
 	for id := range row.Threads {
 		w := newWorker(r, id)

@@ -77,16 +77,16 @@ func TestNullRow(t *testing.T) {
 	for _, pageCase := range []string{"hot", "cold"} {
 		s := testSuite(t)
 		row := randomRow(s, Null(), pageCase, 1)
-		row.BytesPerOp = 0
+		row.Effect = EffectNone
 		row.Op = func(w *Worker) (func() error, error) {
-			ranges := make([]Range, s.config.ReadsPerOp)
+			draw := w.ReadOp()
 			looked := false
 			op := func() (err error) {
 				if looked {
-					return w.Draw(ranges)
+					return draw()
 				}
 				looked = true
-				if n := testing.AllocsPerRun(100, func() { err = w.Draw(ranges) }); n != 0 {
+				if n := testing.AllocsPerRun(100, func() { err = draw() }); n != 0 {
 					t.Errorf("%s: an op allocates %v times", pageCase, n)
 				}
 				return err

@@ -3,7 +3,6 @@ package readbench
 import (
 	"context"
 	"errors"
-	"fmt"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -24,8 +23,12 @@ type running struct {
 	geometry
 
 	workers []*Worker
-	counted bool // whether all readers are Counters
-	grain   int  // slots of one draw at the most
+	counted bool  // whether all readers are Counters
+	grain   int   // slots of one draw at the most
+	epoch   int64 // how often the file was evicted
+	list    *list // of a predrawn row
+
+	listSeed uint64 // counts the lists that were drawn with replacement
 
 	meter   *evidence.Meter
 	lookups int // read system calls that one interval of the meter makes itself
@@ -51,39 +54,29 @@ func (r *running) openStrategy(ctx context.Context) error {
 	unit, direct := f.page, false
 	if d, ok := r.opened.(Direct); ok {
 		unit, direct = max(unit, d.Alignment()), true
-		if err := checkDirectSize(r.suite.config, f, d.Alignment()); err != nil {
+		if err := checkDirectSize(Size(r.row.MaxRange), f, d.Alignment()); err != nil {
 			return err
 		}
 	}
-	r.geometry = newGeometry(f.size, r.row.MaxRange, unit, direct)
-	if r.slots == 0 {
-		return fmt.Errorf("%s has %d bytes, too few for a read of %d that starts anywhere in a page; set %sSIZE to %s or more",
-			f.path, f.size, r.row.MaxRange, EnvPrefix, Size(r.slotSize))
-	}
-	if r.row.BytesPerOp == 0 {
-		r.slots *= nullFactor
+	if err := r.cut(unit, direct); err != nil {
+		return err
 	}
 	return r.openMeter()
 }
 
 // openMeter makes the meter and finds out what it costs to read it.
 func (r *running) openMeter() error {
-	r.meter = evidence.NewMeter(r.suite.source())
-	const tries = 5 // the least counts: the Go scheduler may make a read system call at any time
-	for i := range tries {
-		r.meter.Reset()
-		if err := errors.Join(r.meter.Start(), r.meter.Stop()); err != nil {
-			return Unsupported("the kernel's counters of this process, without which a row has no evidence: %w", err)
-		}
-		if n := int(r.meter.Sum().ReadSyscalls); i == 0 || n < r.lookups {
-			r.lookups = n
-		}
+	source := r.suite.source()
+	own, err := source.OwnReads()
+	if err != nil {
+		return Unsupported("the kernel's counters of this process, without which a row has no evidence: %w", err)
 	}
+	r.meter, r.lookups = evidence.NewMeter(source), int(own)
 	return nil
 }
 
 func (r *running) setup() Setup {
-	return Setup{Config: r.suite.config, Threads: r.row.Threads, Batch: r.row.Batch, MaxRange: r.row.MaxRange}
+	return Setup{Config: r.suite.config, Threads: r.row.Threads, Batch: r.row.Batch, MaxRange: r.row.MaxRange, Order: r.row.Order}
 }
 
 func (r *running) direct() bool {
@@ -231,7 +224,9 @@ func (r *running) measure(b *testing.B) (*result, error) {
 	if err != nil {
 		return nil, err
 	}
-	b.SetBytes(r.row.BytesPerOp)
+	if r.row.Effect == EffectRead {
+		b.SetBytes(r.row.bytesPerOp())
+	}
 	b.ResetTimer()
 	ops, err := r.performParallel(b)
 	if err != nil {
@@ -248,7 +243,7 @@ func (r *running) measure(b *testing.B) (*result, error) {
 	res := &result{
 		ops: ops, elapsed: b.Elapsed(), row: &r.row, direct: r.direct(), mapped: r.mapped(), disk: r.suite.source().Device != "",
 		counters: r.meter.Sum(), lookups: r.lookups * r.meter.Intervals(), intervals: r.meter.Intervals(),
-		counts: countsNow.since(counts), counted: r.counted, page: f.page, before: before, after: after,
+		counts: countsNow.since(counts), counted: r.counted, page: f.page, fileSize: f.size, before: before, after: after,
 	}
 	for _, w := range r.workers {
 		res.idle += w.waited + r.ended.Sub(w.ended) - (r.stopped - w.stopped)

@@ -28,6 +28,28 @@ type Setup struct {
 	Threads  int // workers, each with a reader of its own
 	Batch    int // ranges of one op at the most
 	MaxRange int // bytes of one range at the most
+	Order    Order
+}
+
+// Order is how the ranges of a row follow each other.
+type Order int
+
+// The orders.
+const (
+	OrderRandom     Order = iota // anywhere in the file
+	OrderSequential              // one after the other: each worker scans a stripe of the file of its own, over and over
+)
+
+// Stripe is the part of f that a worker reads, from an offset to below another: its stripe if the order is
+// sequential, else all of f. Stripes have whole reads, and as many of them as go round; what is left of the file
+// is not read.
+func (s Setup) Stripe(f *File, worker int) (from, to int64) {
+	if s.Order != OrderSequential {
+		return 0, f.size
+	}
+	reads := f.size / int64(s.MaxRange) / int64(s.Threads)
+	length := reads * int64(s.MaxRange)
+	return int64(worker) * length, int64(worker+1) * length
 }
 
 // Opened is a strategy at work on one file. Its methods are safe for concurrent use.
@@ -45,7 +67,7 @@ type Opened interface {
 
 // A Reader is the measured path of one worker. It is used by one goroutine and must not allocate.
 //
-// It may also implement Prefetcher, BatchReader and Counter; each is looked up once, before the timer starts.
+// It may also implement Prefetcher, BatchReader, Counter and Forgetter; each is looked up once, before the timer starts.
 type Reader interface {
 	// Read returns the bytes of r. The slice is the reader's own (a buffer, or the mapping itself) and is valid
 	// until the reader's next call; the caller does not write to it. Any range inside the file is allowed,
@@ -71,6 +93,12 @@ type BatchReader interface {
 // A Counter tells what a reader did since it was made. It is called on the reader's goroutine, outside the timer.
 type Counter interface {
 	Counts() Counts
+}
+
+// A Forgetter keeps in mind which pages it has hinted or seen resident. Forget is called on the reader's goroutine
+// after the file was evicted, before the next range is drawn.
+type Forgetter interface {
+	Forget()
 }
 
 // A Mapper is an Opened that holds pages of the file in page tables, which keeps them from being evicted.
@@ -100,6 +128,8 @@ type Counts struct {
 	ReadSyscalls uint64
 	Short        uint64 // calls that delivered fewer bytes than asked for, and were continued
 	Retried      uint64 // calls repeated after EINTR or EAGAIN
+	Probed       uint64 // ranges whose residency was looked at
+	Missed       uint64 // of these, not wholly resident
 }
 
 // add adds d to c.
@@ -113,6 +143,8 @@ func (c *Counts) add(d Counts) {
 	c.ReadSyscalls += d.ReadSyscalls
 	c.Short += d.Short
 	c.Retried += d.Retried
+	c.Probed += d.Probed
+	c.Missed += d.Missed
 }
 
 // since returns what c counts beyond an earlier d.
@@ -121,7 +153,7 @@ func (c Counts) since(d Counts) Counts {
 	for kind, n := range c.Calls {
 		calls[kind] = n - d.Calls[kind]
 	}
-	return Counts{calls, c.ReadSyscalls - d.ReadSyscalls, c.Short - d.Short, c.Retried - d.Retried}
+	return Counts{calls, c.ReadSyscalls - d.ReadSyscalls, c.Short - d.Short, c.Retried - d.Retried, c.Probed - d.Probed, c.Missed - d.Missed}
 }
 
 // ErrUnsupported is wrapped by errors that say: this cannot run here. The row is skipped with the cause.

@@ -11,7 +11,9 @@ import (
 func TestStrategies(t *testing.T) {
 	for _, s := range []readbench.Strategy{
 		readbench.Mmap(), readbench.MmapRandom(), readbench.MmapPrefetch(), readbench.MmapRandomPrefetch(),
-		readbench.Pread(), readbench.ReadAt(), readbench.PreadDirect(),
+		readbench.MmapSequential(), readbench.MmapRandomWindow(),
+		readbench.Pread(), readbench.PreadSequential(), readbench.PreadRandom(), readbench.PreadWindow(),
+		readbench.ReadAt(), readbench.PreadDirect(),
 	} {
 		t.Run(s.Name(), func(t *testing.T) { readtest.Test(t, s) })
 	}

@@ -26,6 +26,8 @@ type Suite struct {
 	out    io.Writer       // where configuration and unit lines go: standard output
 	kinds  map[string]bool // kinds of calls whose unit lines were printed
 
+	settings map[string]string // configuration lines of workloads that are in force
+
 	droppedAll bool // dropping the machine's page cache was tried, in vain
 }
 
@@ -42,7 +44,7 @@ func NewSuite(ctx context.Context, c *Config, out io.Writer) (*Suite, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Suite{config: c, file: f, host: hostinfo.Of(f.control, "/proc", "/sys"), out: out, kinds: map[string]bool{}}
+	s := &Suite{config: c, file: f, host: hostinfo.Of(f.control, "/proc", "/sys"), out: out, kinds: map[string]bool{}, settings: map[string]string{}}
 	w := bufio.NewWriter(out)
 	for _, line := range s.configLines() {
 		fmt.Fprintf(w, "%s: %s\n", line[0], line[1])
@@ -67,6 +69,17 @@ func (s *Suite) configLines() (lines [][2]string) {
 		[2]string{"file-size", Size(s.file.size).String()},
 		[2]string{"content-check", check})
 	return append(lines, s.config.settings()...)
+}
+
+// Setting prints a configuration line of a workload, unless it is in force already: what decides the results and
+// is in no row's name. It is called by Benchmark functions, before they run rows.
+func (s *Suite) Setting(key, value string) error {
+	if s.settings[key] == value {
+		return nil
+	}
+	s.settings[key] = value
+	_, err := fmt.Fprintf(s.out, "%s: %s\n", key, value)
+	return err
 }
 
 // declareUnits prints the unit lines of kinds of calls that were not seen before. The output stands at the
@@ -115,12 +128,17 @@ func Start(b *testing.B) *Suite {
 }
 
 // Main is a TestMain's body. If benchmarks are about to run, it stops on a wrong configuration before anything
-// does, with exit code 2. direct are the names of Benchmark functions that read directly: if one of them is to
-// run, READBENCH_READ_SIZE must suit the file's alignment.
+// does, with exit code 2, and without -run no test runs: "go test -bench=. -count=10" wants rows, and not every test
+// ten times before them. direct are the names of Benchmark functions that read directly: if one of them is to run,
+// READBENCH_READ_SIZE must suit the file's alignment.
 func Main(m *testing.M, direct ...string) {
 	flag.Parse()
 	if pattern := flag.Lookup("test.bench").Value.String(); pattern != "" {
-		if err := checkEarly(pattern, direct); err != nil {
+		err := checkEarly(pattern, direct)
+		if run := flag.Lookup("test.run"); run.Value.String() == "" {
+			err = errors.Join(err, run.Value.Set("^$"))
+		}
+		if err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(2)
 		}
@@ -144,7 +162,11 @@ func checkEarly(pattern string, direct []string) error {
 	if err != nil {
 		return nil // the row will say why it cannot run
 	}
-	return errors.Join(checkDirectSize(c, s.file, align), fd.Close())
+	err = fd.Close()
+	for _, n := range c.ReadSize {
+		err = errors.Join(err, checkDirectSize(n, s.file, align))
+	}
+	return err
 }
 
 // selects reports whether a -bench pattern may select a Benchmark function. Of each alternative, what stands

@@ -25,6 +25,9 @@ type Worker struct {
 	reader   Reader
 	prefetch Prefetcher  // nil if the reader does not prefetch
 	batch    BatchReader // nil if the reader reads one by one
+	forget   Forgetter   // nil if the reader keeps nothing in mind
+	epoch    int64       // running.epoch when this worker last looked
+	lease    []Range     // what is left of its lease of a predrawn list
 	check    checker
 	op       func() error
 	ranges   []Range // of the batch under way
@@ -89,11 +92,16 @@ func (w *Worker) open() (err error) {
 	w.reader = reader
 	w.prefetch, _ = w.reader.(Prefetcher)
 	w.batch, _ = w.reader.(BatchReader)
+	w.forget, _ = w.reader.(Forgetter)
 	w.draw = w.run.state.drawer(w)
-	w.seen = make([]bool, w.run.setup().Batch)
-	if w.run.suite.config.Metrics == MetricsAll {
+	w.seen = make([]bool, w.run.row.Batch)
+	if w.run.suite.config.Metrics == MetricsAll && !w.run.row.Predrawn {
 		const longest, digits = int64(time.Hour), 3
 		w.latency = hdrhistogram.New(1, longest, digits)
+	}
+	if w.run.row.Op == nil {
+		w.op = w.ReadOp()
+		return nil
 	}
 	w.op, err = w.run.row.Op(w)
 	return err
@@ -115,7 +123,7 @@ func (w *Worker) close() error {
 // that each of a row's threads does work however small b.N is. It runs on the worker's goroutine.
 func (w *Worker) work(next func() bool) (err error) {
 	b := w.run.barrier
-	w.done, w.waited = 0, 0
+	w.done, w.waited, w.lease = 0, 0, nil
 	err = errGone // unless it comes to a return
 	defer b.leave()
 	defer func() {
@@ -163,14 +171,51 @@ func (w *Worker) timedOps(more func() bool) error {
 	return nil
 }
 
-// Draw sets where the next reads start, Off of each range, in the order that the case prescribes; N stays. At
-// the end of an epoch it waits for the other workers, with the timer stopped. An error means that the run is
-// over; the op returns it.
-func (w *Worker) Draw(rs []Range) error { return w.draw.draw(rs) }
+// Reader is what the strategy made for this worker: for ops that do more with it than Read. Nobody else uses it.
+func (w *Worker) Reader() Reader { return w.reader }
 
-// Grain is how many ranges an op draws at a time, at most: all of its reads as a rule, fewer if read-ahead makes epochs
-// so short that the workers would not get equal shares. It may change between ops.
-func (w *Worker) Grain() int { return w.run.grain }
+// ReadOp returns an op that draws the row's Batch ranges of MaxRange bytes and reads them: in one go, unless only
+// some can be drawn at a time. In a row of EffectNone it only draws.
+func (w *Worker) ReadOp() func() error {
+	row := &w.run.row
+	ranges := make([]Range, row.Batch)
+	for i := range ranges {
+		ranges[i].N = row.MaxRange
+	}
+	read := w.Read
+	if row.Effect == EffectNone {
+		read = func([]Range) error { return nil }
+	}
+	return func() error {
+		for rest := ranges; len(rest) > 0; {
+			n, err := w.Draw(rest)
+			if err != nil {
+				return err
+			}
+			if err := read(rest[:n]); err != nil {
+				return err
+			}
+			rest = rest[n:]
+		}
+		return nil
+	}
+}
+
+// Draw sets where the next reads start, Off of each range, in the order that row and case prescribe; N stays. It sets
+// at least the first range of rs and says how many: not all where an epoch or a stripe ends, or where read-ahead makes
+// epochs so short that the workers would not get equal shares. At the end of an epoch it waits for the other workers,
+// with the timer stopped. An error means that the run is over; the op returns it.
+func (w *Worker) Draw(rs []Range) (n int, err error) { return w.draw.draw(rs) }
+
+// catchUp tells the reader if the file was evicted since it was last told.
+func (w *Worker) catchUp() {
+	if w.epoch != w.run.epoch {
+		w.epoch = w.run.epoch
+		if w.forget != nil {
+			w.forget.Forget()
+		}
+	}
+}
 
 // pause meets the other workers at the barrier, in the middle of an op.
 func (w *Worker) pause() error {

@@ -104,9 +104,9 @@ func TestAllRows(t *testing.T) {
 	for _, strategy := range []string{"Null", "Mmap", "MmapRandom", "MmapPrefetch", "MmapRandomPrefetch", "Pread", "ReadAt", "PreadDirect"} {
 		for _, pageCase := range []string{"hot", "cold"} {
 			for _, threads := range []int{1, 2} {
-				name := fmt.Sprintf("%s/case=%s/threads=%d", strategy, pageCase, threads)
+				name := fmt.Sprintf("%s/case=%s/read=16KiB/threads=%d", strategy, pageCase, threads)
 				if strings.HasSuffix(strategy, "Prefetch") {
-					name = fmt.Sprintf("%s/case=%s/policy=always/threads=%d", strategy, pageCase, threads)
+					name = fmt.Sprintf("%s/case=%s/read=16KiB/policy=always/threads=%d", strategy, pageCase, threads)
 				}
 				r := rows[name]
 				if r == nil {
@@ -138,7 +138,7 @@ func TestAllRows(t *testing.T) {
 			t.Errorf("unit %s: better=%d, want %d", unit, units.GetBetter(unit), better)
 		}
 	}
-	for _, key := range []string{"kernel", "go", "cpus", "memory", "filesystem", "device", "read-ahead-kb", "scheduler", "file-size", "content-check", "read-size",
+	for _, key := range []string{"kernel", "go", "cpus", "memory", "filesystem", "device", "read-ahead-kb", "scheduler", "file-size", "content-check",
 		"reads-per-op", "seed", "verify"} {
 		if results[0].GetConfig(key) == "" {
 			t.Errorf("the configuration lines do not tell %s", key)
@@ -170,10 +170,10 @@ func TestFlags(t *testing.T) {
 		flags []string
 		lines []string // names of the results
 	}{
-		{[]string{"-test.benchtime=1x"}, []string{"Pread/case=hot/threads=3", "Pread/case=cold/threads=3"}},
-		{[]string{"-test.benchtime=7x", "-test.count=2"}, []string{"Pread/case=hot/threads=3", "Pread/case=hot/threads=3", "Pread/case=cold/threads=3", "Pread/case=cold/threads=3"}},
-		{[]string{"-test.benchtime=2x", "-test.cpu=1,2"}, []string{"Pread/case=hot/threads=3", "Pread/case=hot/threads=3-2", "Pread/case=cold/threads=3", "Pread/case=cold/threads=3-2"}},
-		{[]string{"-test.benchtime=10ms"}, []string{"Pread/case=hot/threads=3", "Pread/case=cold/threads=3"}},
+		{[]string{"-test.benchtime=1x"}, []string{"Pread/case=hot/read=16KiB/threads=3", "Pread/case=cold/read=16KiB/threads=3"}},
+		{[]string{"-test.benchtime=7x", "-test.count=2"}, []string{"Pread/case=hot/read=16KiB/threads=3", "Pread/case=hot/read=16KiB/threads=3", "Pread/case=cold/read=16KiB/threads=3", "Pread/case=cold/read=16KiB/threads=3"}},
+		{[]string{"-test.benchtime=2x", "-test.cpu=1,2"}, []string{"Pread/case=hot/read=16KiB/threads=3", "Pread/case=hot/read=16KiB/threads=3-2", "Pread/case=cold/read=16KiB/threads=3", "Pread/case=cold/read=16KiB/threads=3-2"}},
+		{[]string{"-test.benchtime=10ms"}, []string{"Pread/case=hot/read=16KiB/threads=3", "Pread/case=cold/read=16KiB/threads=3"}},
 	} {
 		for _, procs := range []string{"threads", "inherit"} {
 			flags := tc.flags

@@ -1,26 +1,13 @@
 package random_test
 
 import (
-	"flag"
-	"fmt"
-	"os"
 	"testing"
 
 	"github.com/readbench/suite/readbench"
 	"github.com/readbench/suite/readbench/random"
 )
 
-func TestMain(m *testing.M) {
-	flag.Parse()
-	if run := flag.Lookup("test.run"); flag.Lookup("test.bench").Value.String() != "" && run.Value.String() == "" {
-		// "go test -bench=. -count=10" wants rows, and not every test ten times before them.
-		if err := run.Value.Set("^$"); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			os.Exit(1)
-		}
-	}
-	readbench.Main(m, "BenchmarkPreadDirect")
-}
+func TestMain(m *testing.M) { readbench.Main(m, "BenchmarkPreadDirect") }
 
 func BenchmarkMmap(b *testing.B)               { random.Run(b, readbench.Mmap()) }
 func BenchmarkMmapRandom(b *testing.B)         { random.Run(b, readbench.MmapRandom()) }

@@ -1,0 +1,207 @@
+package readbench
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/bits"
+	"sync/atomic"
+
+	"golang.org/x/sys/cpu"
+
+	"github.com/readbench/suite/internal/pagecache"
+)
+
+const (
+	coldEpochAim   = 0.09 // the share of the file that the pilot lets an epoch deliver
+	coldEpochShare = 0.10 // the resident share at the end of an epoch above which the next one is made shorter
+	coldEpochLimit = 0.12 // the resident share at the end of an epoch above which the row fails
+
+	fewestDraws  = 2   // draws per worker and epoch, below which workers would wait more than read
+	goodDraws    = 8   // draws per worker and epoch that are aimed at, by drawing fewer slots at a time
+	leases       = 128 // leases per worker and epoch that are aimed at
+	longestLease = 64  // draws of one lease at the most
+)
+
+// coldState: the file is evicted, slots are drawn without replacement, and before read-ahead can have warmed more
+// than a tenth of the rest the file is evicted again. next is what of an epoch has been handed out.
+type coldState struct {
+	coldPages
+	want int64 // slots of an epoch, as the pilot said; less if an epoch showed that to be too many
+	need int64 // slots that an epoch must have at least
+	epochs
+	lease int64 // positions that a worker takes at a time, so that not every draw writes to next
+	_     cpu.CacheLinePad
+	next  atomic.Int64 // what workers write, away from what they read
+	_     cpu.CacheLinePad
+
+	looked int64   // the epoch whose end was looked at
+	worst  float64 // largest resident share at the end of an epoch of this call
+}
+
+func (s *coldState) drawer(w *Worker) drawer {
+	return &withoutReplacement{geometry: s.run.geometry, s: s, w: w}
+}
+
+// prepare finds out how many slots an epoch may have, by running one op on an evicted file.
+func (s *coldState) prepare(ctx context.Context) error {
+	row, file := &s.run.row, s.run.suite.file
+	if err := s.enoughSlots(); err != nil {
+		return err
+	}
+	s.epochs = epochs{slots: s.run.slots, seed: s.run.suite.config.Seed}
+	s.want = s.run.slots
+	if row.Effect == EffectNone {
+		return nil
+	}
+	if err := errors.Join(s.evict(ctx), s.counted()); err != nil {
+		return err
+	}
+	if err := s.restore(ctx, callStart); err != nil {
+		return err
+	}
+	delivered, err := s.run.pilot()
+	if err != nil {
+		return err
+	}
+	if delivered > 0 {
+		ops := coldEpochAim * float64(file.size) / float64(delivered)
+		s.want = min(s.want, int64(ops*float64(row.Batch)))
+	}
+	return s.setGrain(delivered)
+}
+
+// setGrain makes draws so small that each worker gets several in an epoch.
+func (s *coldState) setGrain(delivered uint64) error {
+	threads, batch := int64(s.run.row.Threads), int64(s.run.row.Batch)
+	grain, fewest := batch, int64(1)
+	if !s.run.batching() {
+		grain = min(batch, max(1, s.want/(threads*goodDraws)))
+		fewest = fewestDraws
+	}
+	s.run.grain = int(grain)
+	s.need = grain * threads * fewest
+	return s.enough(float64(delivered) / float64(batch))
+}
+
+// enough returns an error if an epoch is too short to give every worker its share.
+func (s *coldState) enough(bytesPerRead float64) error {
+	if s.want >= s.need {
+		return nil
+	}
+	const mib = 1 << 20
+	size := Size(bytesPerRead * float64(s.need) / coldEpochAim)
+	return Unsupported("cold, threads=%d: one read makes the device deliver %.0f bytes (read-ahead), so %d reads would warm more than %.0f %% of the file; "+
+		"take a file of %s or more (%sSIZE, or another %sFILE), or lower read_ahead_kb", s.run.row.Threads, bytesPerRead, s.need, 100*coldEpochAim, (size+mib)/mib*mib, EnvPrefix, EnvPrefix)
+}
+
+func (s *coldState) restore(ctx context.Context, when moment) error {
+	if err := s.endEpoch(); err != nil {
+		return err
+	}
+	if when == callStart {
+		s.worst = 0
+	}
+	if err := s.evict(ctx); err != nil {
+		return err
+	}
+	s.nextEpoch()
+	return nil
+}
+
+// nextEpoch takes the slots of the next epoch.
+func (s *coldState) nextEpoch() {
+	s.advance(s.want)
+	s.lease = max(1, min(longestLease*int64(s.run.grain), s.limit/(int64(s.run.row.Threads)*leases)))
+	s.next.Store(0)
+}
+
+// endEpoch looks how much of the file the epoch made resident: what the pilot could not foresee.
+func (s *coldState) endEpoch() error {
+	if s.looked == s.run.epoch || s.next.Load() == 0 || s.run.row.Effect == EffectNone {
+		return nil
+	}
+	s.looked = s.run.epoch
+	f := s.run.suite.file
+	r, err := pagecache.Resident(f.control, 0, f.size)
+	if err != nil {
+		return err
+	}
+	s.worst = max(s.worst, r.Share())
+	switch {
+	case s.run.direct() && r.Share() > coldResident:
+		return fmt.Errorf("direct reads left %v: they went through the page cache", r)
+	case r.Share() > coldEpochShare:
+		perRead := r.Share() * float64(f.size) / float64(s.want)
+		s.want = int64(float64(s.want) * coldEpochAim / r.Share())
+		return s.enough(perRead)
+	}
+	return nil
+}
+
+func (s *coldState) judge(res *result) error {
+	if res.row.Effect == EffectNone {
+		return nil
+	}
+	if err := s.endEpoch(); err != nil {
+		return err
+	}
+	if res.epochShare = s.worst; s.worst > coldEpochLimit {
+		return fmt.Errorf("at the end of an epoch %.1f %% of the file were in the page cache, more than %.0f %%: the epoch's later reads were not cold",
+			100*s.worst, 100*coldEpochLimit)
+	}
+	return s.coldPages.judge(res)
+}
+
+// withoutReplacement takes the next slots of the epoch, or waits for the next epoch.
+type withoutReplacement struct {
+	_ cpu.CacheLinePad
+	geometry
+	s       *coldState
+	w       *Worker
+	epoch   int64 // that the lease belongs to
+	at, end int64 // what is left of the lease
+	_       cpu.CacheLinePad
+}
+
+// draw draws at most grain ranges.
+func (d *withoutReplacement) draw(rs []Range) (int, error) {
+	rs = rs[:min(len(rs), d.w.run.grain)]
+	for {
+		if d.epoch == d.w.run.epoch && d.fill(rs) {
+			return len(rs), nil
+		}
+		// The epoch is used up, and what was filled is dropped with it.
+		if d.epoch == d.w.run.epoch {
+			if err := d.w.pause(); err != nil {
+				return 0, err
+			}
+		}
+		d.epoch, d.at, d.end = d.w.run.epoch, 0, 0
+		d.w.catchUp()
+	}
+}
+
+// fill draws from the present epoch; it reports whether there was enough.
+func (d *withoutReplacement) fill(rs []Range) bool {
+	s := d.s
+	perm, slots := s.perm, uint64(d.slots)
+	for n := 0; n < len(rs); {
+		if d.at == d.end {
+			at := s.next.Add(s.lease) - s.lease
+			if at >= s.limit {
+				return false
+			}
+			d.at, d.end = s.base+at, s.base+min(at+s.lease, s.limit)
+		}
+		at := d.at
+		for ; at < d.end && n < len(rs); at++ {
+			slot, rest := perm.At(uint64(at))
+			rs[n].Off = d.offset(int64(slot), rest) // where in the slot's first page depends on the slot and the pass only
+			_, isSlot := bits.Sub64(slot, slots, 0) // 1 if slot < slots, without a branch
+			n += int(isSlot)
+		}
+		d.at = at
+	}
+	return true
+}

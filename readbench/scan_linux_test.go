@@ -1,0 +1,222 @@
+package readbench
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"sync"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/readbench/suite/internal/pagecache"
+)
+
+func scanRow(strategy Strategy, pageCase string, threads, reads, size int) Row {
+	return Row{Strategy: strategy, Case: pageCase, Threads: threads, Order: OrderSequential, Batch: reads, MaxRange: size}
+}
+
+// scanLog is what the readers of a scan were asked for and told, in order, each in a log of its own.
+type scanLog struct {
+	mu   sync.Mutex
+	logs [][]string
+}
+
+type logReader struct {
+	log *scanLog
+	id  int
+	fd  int
+	buf []byte
+}
+
+func (r *logReader) note(format string, args ...any) {
+	r.log.mu.Lock()
+	defer r.log.mu.Unlock()
+	r.log.logs[r.id] = append(r.log.logs[r.id], fmt.Sprintf(format, args...))
+}
+
+func (r *logReader) Read(rg Range) ([]byte, error) {
+	r.note("%d", rg.Off/int64(rg.N))
+	_, err := unix.Pread(r.fd, r.buf[:rg.N], rg.Off)
+	return r.buf[:rg.N], err
+}
+
+func (r *logReader) Forget() { r.note("forget") }
+
+type logOpened struct {
+	fd    *os.File
+	log   *scanLog
+	setup Setup
+}
+
+func (o *logOpened) Reader(id int) (Reader, error) {
+	return &logReader{log: o.log, id: id, fd: int(o.fd.Fd()), buf: make([]byte, o.setup.MaxRange)}, nil
+}
+func (o *logOpened) Close() error { return o.fd.Close() }
+
+func (l *scanLog) Name() string { return "log" }
+func (l *scanLog) Open(f *File, s Setup) (Opened, error) {
+	fd, err := f.Open(0)
+	l.logs = make([][]string, s.Threads)
+	return &logOpened{fd, l, s}, err
+}
+
+// The cursor goes through the worker's stripe read by read, lives on from op to op and from call to call, and starts
+// over at the end: cold, only after the file was evicted, which the reader is told before the next read.
+func TestScanOrder(t *testing.T) {
+	const size, reads = 16 << 20, 7 // 7 is no divisor of the stripe's 16 or 8 reads of 1 MiB: ops go over the end
+	path := exclusive(t, size)
+	for _, pageCase := range []string{"hot", "cold"} {
+		for _, threads := range []int{1, 2} {
+			t.Run(fmt.Sprintf("%s/T%d", pageCase, threads), func(t *testing.T) {
+				s := testSuiteOn(t, path)
+				log := new(scanLog)
+				r, err := s.open(scanRow(log, pageCase, threads, reads, 1<<20))
+				if err != nil {
+					t.Fatal(err)
+				}
+				stripe := size >> 20 / threads
+				for call := range 3 {
+					benchmarkN(t, 5, func(b *testing.B) { _, err = r.measure(b) })
+					if err != nil {
+						t.Fatal(err)
+					}
+					for id, got := range log.logs {
+						if first := got[0] == "forget"; call == 0 && pageCase == "cold" && !first {
+							t.Errorf("worker %d was not told that the file was evicted", id)
+						}
+					}
+				}
+				for id, got := range log.logs {
+					at := 0
+					for i, what := range got {
+						if what == "forget" {
+							continue
+						}
+						if want := fmt.Sprint(id*stripe + at%stripe); what != want {
+							t.Fatalf("worker %d: read %d is of %s, want %s: %v", id, i, what, want, got)
+						}
+						if startsOver := at > 0 && at%stripe == 0; startsOver && (got[i-1] == "forget") != (pageCase == "cold") {
+							t.Errorf("worker %d starts over; before that: %s", id, got[i-1])
+						}
+						at++
+					}
+					if at%reads != 0 || at < 3*reads {
+						t.Errorf("worker %d: %d reads", id, at)
+					}
+					if told := slices.Contains(got, "forget"); told != (pageCase == "cold") {
+						t.Errorf("worker %d was told of evictions: %v", id, told)
+					}
+				}
+				if err := r.close(); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+	}
+}
+
+// A cold scan meets no page that an earlier round or call left: whenever it is about to begin, nothing is resident.
+func TestColdScanStartsEvicted(t *testing.T) {
+	path := exclusive(t, 16<<20)
+	s := testSuiteOn(t, path)
+	r, err := s.open(scanRow(Pread(), "cold", 2, 5, 1<<20))
+	if err != nil {
+		t.Fatal(err)
+	}
+	looks := 0
+	r.state = &lookingState{r.state, func() error {
+		looks++
+		resident, err := pagecache.Resident(s.file.control, 0, s.file.size)
+		if err == nil && resident.Share() > coldResident {
+			err = fmt.Errorf("a scan begins with %v", resident)
+		}
+		return err
+	}}
+	var res *result
+	benchmarkN(t, 20, func(b *testing.B) { res, err = r.measure(b) })
+	if err := errors.Join(err, r.close()); err != nil {
+		t.Fatal(err)
+	}
+	if rounds := int(res.ranges()) / 16; looks < rounds {
+		t.Errorf("%d rounds of the file, it was evicted %d times", rounds, looks)
+	}
+	if per := float64(res.counters.DeviceBytes) / float64(res.bytes()); per < 0.99 {
+		t.Errorf("the device delivered %.3f bytes for each that was read", per)
+	}
+}
+
+// lookingState looks at the file after it was brought into its state.
+type lookingState struct {
+	caseState
+	look func() error
+}
+
+func (s *lookingState) restore(ctx context.Context, when moment) error {
+	return errors.Join(s.caseState.restore(ctx, when), s.look())
+}
+
+// What each strategy makes the kernel do in a scan: who reads ahead, who hints, and that no byte is hinted twice.
+func TestScansCount(t *testing.T) {
+	const size, reads, readSize = 64 << 20, 16, 64 << 10
+	path := exclusive(t, size)
+	page := os.Getpagesize()
+	pages := float64(readSize / page)
+	for _, tc := range []struct {
+		s                   Strategy
+		pageCase            string
+		faults              [2]float64 // major faults a read: least and most
+		kind                string     // of the hints
+		hints, kernelsBytes bool       // whether there are hints; whether the kernel may read more than was asked for
+	}{
+		{MmapRandom(), "cold", [2]float64{0.9 * pages, pages}, "madvise", false, false},
+		{MmapRandomPrefetch(), "cold", [2]float64{0, 0.5}, "madvise", true, false},
+		{MmapRandomWindow(), "cold", [2]float64{0, 0.5}, "madvise", true, true},
+		{Mmap(), "cold", [2]float64{0, pages}, "madvise", false, true},
+		{MmapSequential(), "cold", [2]float64{0, pages}, "madvise", false, true},
+		{Pread(), "cold", [2]float64{0, 0.5}, "fadvise", false, true},
+		{PreadSequential(), "cold", [2]float64{0, 0.5}, "fadvise", false, true},
+		{PreadRandom(), "cold", [2]float64{0, 0.5}, "fadvise", false, false},
+		{PreadWindow(), "cold", [2]float64{0, 0.5}, "fadvise", true, true},
+		{PreadDirect(), "cold", [2]float64{0, 0.5}, "fadvise", false, false},
+		{MmapRandomWindow(), "hot", [2]float64{0, 0.1}, "madvise", true, false},
+		{PreadWindow(), "hot", [2]float64{0, 0.1}, "fadvise", true, false},
+	} {
+		for _, threads := range []int{1, 2} {
+			t.Run(fmt.Sprintf("%s/%s/T%d", tc.s.Name(), tc.pageCase, threads), func(t *testing.T) {
+				s := testSuiteOn(t, path, "WINDOW=1MiB")
+				res, err := measureRow(t, s, scanRow(tc.s, tc.pageCase, threads, reads, readSize), 80) // 80 MiB: more than once through the file
+				if err != nil {
+					t.Fatal(err)
+				}
+				n := float64(res.ranges())
+				if faults := float64(res.counters.MajorFaults) / n; faults < tc.faults[0] || faults > tc.faults[1] {
+					t.Errorf("%.2f major faults a read, want %v", faults, tc.faults)
+				}
+				// A window hints 1 MiB more than is read, at each start.
+				hints, starts := float64(res.counts.Calls[tc.kind]), float64(threads*(res.intervals+1))
+				most := n + starts*(1<<20)/hintPiece
+				if tc.hints && (hints < 0.9*n || hints > most) || !tc.hints && hints != 0 {
+					t.Errorf("%.0f hints in %.0f reads, want at most %.0f", hints, n, most)
+				}
+				if per := float64(res.counters.DeviceBytes) / float64(res.bytes()); tc.pageCase == "cold" && !tc.kernelsBytes && per > 1.01 {
+					t.Errorf("%.3f bytes were delivered for each that was read: who read ahead?", per)
+				}
+			})
+		}
+	}
+}
+
+// A scan needs a read for each worker.
+func TestScanRefused(t *testing.T) {
+	for _, pageCase := range []string{"hot", "cold"} {
+		s := testSuite(t, "SIZE=4MiB")
+		_, err := s.open(scanRow(Pread(), pageCase, 5, 1, 1<<20))
+		wantError(t, err, "has too few bytes")
+		if !errors.Is(err, ErrUnsupported) {
+			t.Error("it is not skipped")
+		}
+	}
+}
