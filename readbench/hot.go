@@ -47,7 +47,30 @@ func (s *hotState) drawer(w *Worker) drawer {
 
 func (s *hotState) prepare(ctx context.Context) error {
 	s.epochs = epochs{slots: s.run.slots, seed: s.run.suite.config.Seed}
+	if s.run.row.Effect == EffectFault {
+		if err := s.smallFolios(ctx); err != nil {
+			return err
+		}
+	}
 	return s.restore(ctx, callStart)
+}
+
+// smallFolios makes the file resident in folios of one page: a fault on a large folio maps all of it (since Linux 6.18),
+// however much that is, and a row of faults wants each to map as much. A descriptor advised of random access has the
+// kernel read into such.
+func (s *hotState) smallFolios(ctx context.Context) error {
+	if err := (coldPages{s.run}).evict(ctx); err != nil {
+		return err
+	}
+	fd, err := s.run.suite.file.Open(0)
+	if err != nil {
+		return err
+	}
+	defer fd.Close()
+	if err := advise(fd, adviseRandom); err != nil {
+		return err
+	}
+	return refused("hot", pagecache.Warm(ctx, fd, s.run.suite.file.size))
 }
 
 func (s *hotState) restore(ctx context.Context, when moment) error {

@@ -13,12 +13,11 @@ import (
 // 6.5), and mincore where that is missing or refused. The kernel hides residency from those who neither own nor
 // may write a file: an error that wraps ErrUnsupported.
 //
-// On overlayfs mincore is asked at once: cachestat looks at the overlay's own file there, which never has
-// pages, where a mapping is one of the file below.
+// Where cachestat does not see (CachestatSees), mincore is asked at once: a mapping is one of the file below the overlay.
 func Resident(f *os.File, off, n int64) (Residency, error) {
 	var r Residency
 	err := error(unix.EOPNOTSUPP)
-	if fileSystem(f) != unix.OVERLAYFS_SUPER_MAGIC {
+	if CachestatSees(f) {
 		r, err = cachestat(f, off, n)
 	}
 	if errors.Is(err, unix.ENOSYS) || errors.Is(err, unix.EOPNOTSUPP) || errors.Is(err, unix.EPERM) {
@@ -82,3 +81,7 @@ func mincore(f *os.File, off, n int64) (Residency, error) {
 	}
 	return r, nil
 }
+
+// CachestatSees reports whether cachestat looks where reads of f keep their pages. On overlayfs it does not: it looks at
+// the overlay's own file, which never has any.
+func CachestatSees(f *os.File) bool { return fileSystem(f) != unix.OVERLAYFS_SUPER_MAGIC }

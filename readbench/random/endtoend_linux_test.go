@@ -5,102 +5,23 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
-	"golang.org/x/perf/benchfmt"
-
-	"github.com/readbench/suite/internal/testfile"
+	"github.com/readbench/suite/internal/benchtest"
 )
-
-// A user runs benchmark processes, with a cache directory of their own that is empty at first.
-type user struct{ cache string }
-
-func newUser(t *testing.T) user {
-	t.Helper()
-	dir := t.TempDir()
-	testfile.RequireDisk(t, dir)
-	return user{dir}
-}
-
-// benchmark runs this test binary with READBENCH_ settings and test flags, and returns what it wrote.
-func (u user) benchmark(t *testing.T, settings []string, flags ...string) (stdout, stderr string, exit int) {
-	t.Helper()
-	cmd := exec.Command(os.Args[0], append([]string{"-test.run=^$"}, flags...)...)
-	for _, kv := range os.Environ() {
-		if !strings.HasPrefix(kv, "READBENCH_") {
-			cmd.Env = append(cmd.Env, kv)
-		}
-	}
-	cmd.Env = append(cmd.Env, "XDG_CACHE_HOME="+u.cache, "READBENCH_WARMUP=1ms")
-	for _, s := range settings {
-		cmd.Env = append(cmd.Env, "READBENCH_"+s)
-	}
-	var out, errOut bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, &errOut
-	err := cmd.Run()
-	var exitErr *exec.ExitError
-	if err != nil && !errors.As(err, &exitErr) {
-		t.Fatal(err)
-	}
-	return out.String(), errOut.String(), cmd.ProcessState.ExitCode()
-}
-
-// parse reads benchmark format strictly: every line is a result, a configuration line, a unit line, or one of
-// the testing package's own.
-func parse(t *testing.T, text string) (results []*benchfmt.Result, units benchfmt.UnitMetadataMap) {
-	t.Helper()
-	for line := range strings.Lines(text) {
-		line = strings.TrimSpace(line)
-		key, _, isConfig := strings.Cut(line, ": ")
-		isConfig = isConfig && key == strings.ToLower(key) && !strings.ContainsAny(key, " \t#")
-		if line != "PASS" && !isConfig && !strings.HasPrefix(line, "Benchmark") && !strings.HasPrefix(line, "Unit ") {
-			t.Errorf("standard output has the line %q", line)
-		}
-	}
-	r := benchfmt.NewReader(strings.NewReader(text), "stdout")
-	for r.Scan() {
-		switch rec := r.Result().(type) {
-		case *benchfmt.Result:
-			results = append(results, rec.Clone())
-		case *benchfmt.SyntaxError:
-			t.Error(rec)
-		}
-	}
-	if err := r.Err(); err != nil {
-		t.Fatal(err)
-	}
-	return results, r.Units()
-}
-
-func value(t *testing.T, r *benchfmt.Result, unit string) float64 {
-	t.Helper()
-	v, ok := r.Value(unit)
-	if !ok {
-		t.Errorf("%s has no %s", r.Name, unit)
-	}
-	return v
-}
 
 // One run gives every row, with the evidence that proves it.
 func TestAllRows(t *testing.T) {
-	u := newUser(t)
-	stdout, stderr, exit := u.benchmark(t, []string{"SIZE=256MiB", "THREADS=1,2"}, "-test.bench=.", "-test.benchtime=3x")
+	u := benchtest.NewUser(t)
+	stdout, stderr, exit := u.Benchmark(t, []string{"SIZE=256MiB", "THREADS=1,2"}, "-test.bench=.", "-test.benchtime=3x")
 	if exit != 0 {
 		t.Fatalf("exit %d\n%s%s", exit, stdout, stderr)
 	}
-	results, units := parse(t, stdout)
-	rows := map[string]*benchfmt.Result{}
-	for _, r := range results {
-		name := string(r.Name.Full())
-		if i := strings.LastIndexByte(name, '-'); i > 0 { // -GOMAXPROCS
-			name = name[:i]
-		}
-		rows[name] = r
-	}
+	results, units := benchtest.Parse(t, stdout)
+	rows := benchtest.Rows(results)
 	for _, strategy := range []string{"Null", "Mmap", "MmapRandom", "MmapPrefetch", "MmapRandomPrefetch", "Pread", "ReadAt", "PreadDirect"} {
 		for _, pageCase := range []string{"hot", "cold"} {
 			for _, threads := range []int{1, 2} {
@@ -116,18 +37,18 @@ func TestAllRows(t *testing.T) {
 					continue
 				}
 				for _, unit := range []string{"sec/op", "ops/ms", "dev-B/op", "majflt/op"} {
-					value(t, r, unit)
+					benchtest.Value(t, r, unit)
 				}
 				if strategy == "Null" {
 					continue
 				}
-				value(t, r, "B/s")
+				benchtest.Value(t, r, "B/s")
 				if hints, ok := r.Value("madvise/op"); strings.HasSuffix(strategy, "Prefetch") && hints != 16 ||
 					!strings.HasSuffix(strategy, "Prefetch") && ok && hints != 0 {
 					t.Errorf("%s made %v hints an op", name, hints)
 				}
 				direct := strategy == "PreadDirect"
-				if dev := value(t, r, "dev-B/op"); (dev > 0) != (pageCase == "cold" || direct) {
+				if dev := benchtest.Value(t, r, "dev-B/op"); (dev > 0) != (pageCase == "cold" || direct) {
 					t.Errorf("%s made the device deliver %v bytes an op", name, dev)
 				}
 			}
@@ -148,10 +69,10 @@ func TestAllRows(t *testing.T) {
 
 // Configuration lines are the same from run to run: benchstat would split its tables.
 func TestConfigurationIsStable(t *testing.T) {
-	u := newUser(t)
+	u := benchtest.NewUser(t)
 	var runs []string
 	for range 2 {
-		stdout, stderr, _ := u.benchmark(t, []string{"SIZE=64MiB", "THREADS=1", "CASES=hot"}, "-test.bench=Pread$", "-test.benchtime=1x")
+		stdout, stderr, _ := u.Benchmark(t, []string{"SIZE=64MiB", "THREADS=1", "CASES=hot"}, "-test.bench=Pread$", "-test.benchtime=1x")
 		head, _, ok := strings.Cut(stdout, "\nBenchmark")
 		if !ok {
 			t.Fatal(stdout, stderr)
@@ -165,7 +86,7 @@ func TestConfigurationIsStable(t *testing.T) {
 
 // The testing package's own flags work: every -benchtime, -count and -cpu gives the rows that it should.
 func TestFlags(t *testing.T) {
-	u := newUser(t)
+	u := benchtest.NewUser(t)
 	for _, tc := range []struct {
 		flags []string
 		lines []string // names of the results
@@ -181,15 +102,15 @@ func TestFlags(t *testing.T) {
 				flags = append(flags, "-test.cpu=1")
 			}
 			t.Run(strings.Join(flags, " ")+" "+procs, func(t *testing.T) {
-				stdout, stderr, exit := u.benchmark(t, []string{"SIZE=64MiB", "THREADS=3", "PROCS=" + procs, "METRICS=all"}, append(flags, "-test.bench=Pread$")...)
-				results, _ := parse(t, stdout)
+				stdout, stderr, exit := u.Benchmark(t, []string{"SIZE=64MiB", "THREADS=3", "PROCS=" + procs, "METRICS=all"}, append(flags, "-test.bench=Pread$")...)
+				results, _ := benchtest.Parse(t, stdout)
 				var names []string
 				for _, r := range results {
 					names = append(names, string(r.Name.Full()))
-					if v := value(t, r, "pread/op"); v < 16 {
+					if v := benchtest.Value(t, r, "pread/op"); v < 16 {
 						t.Errorf("%s: %v preads an op", r.Name, v)
 					}
-					if v := value(t, r, "p99-sec/op"); v <= 0 {
+					if v := benchtest.Value(t, r, "p99-sec/op"); v <= 0 {
 						t.Errorf("%s: p99 %v", r.Name, v)
 					}
 				}
@@ -209,7 +130,7 @@ func TestFlags(t *testing.T) {
 
 // A wrong configuration stops the process before anything runs or is written.
 func TestBadConfigurationStops(t *testing.T) {
-	u := newUser(t)
+	u := benchtest.NewUser(t)
 	for _, tc := range []struct {
 		setting, bench string
 		want           string
@@ -222,7 +143,7 @@ func TestBadConfigurationStops(t *testing.T) {
 		{"FILE=/nonexistent/file", "PreadDirect", "mkfile", 2},
 	} {
 		t.Run(tc.setting+" "+tc.bench, func(t *testing.T) {
-			stdout, stderr, exit := u.benchmark(t, []string{"SIZE=64MiB", "THREADS=1", tc.setting}, "-test.bench="+tc.bench, "-test.benchtime=1x")
+			stdout, stderr, exit := u.Benchmark(t, []string{"SIZE=64MiB", "THREADS=1", tc.setting}, "-test.bench="+tc.bench, "-test.benchtime=1x")
 			if exit != tc.exit || !strings.Contains(stderr, tc.want) {
 				t.Errorf("exit %d, want %d; standard error %q, want %q", exit, tc.exit, stderr, tc.want)
 			}
@@ -235,12 +156,12 @@ func TestBadConfigurationStops(t *testing.T) {
 
 // A file that cannot be used fails every benchmark with the remedy, and gives no row.
 func TestBadFileFails(t *testing.T) {
-	u := newUser(t)
+	u := benchtest.NewUser(t)
 	path := filepath.Join(t.TempDir(), "sparse.bin")
 	if err := errors.Join(os.WriteFile(path, nil, 0o644), os.Truncate(path, 64<<20)); err != nil {
 		t.Fatal(err)
 	}
-	stdout, _, exit := u.benchmark(t, []string{"FILE=" + path}, "-test.bench=Pread$", "-test.benchtime=1x")
+	stdout, _, exit := u.Benchmark(t, []string{"FILE=" + path}, "-test.bench=Pread$", "-test.benchtime=1x")
 	if exit != 1 || !strings.Contains(stdout, "it is sparse") || strings.Contains(stdout, "ns/op") {
 		t.Errorf("exit %d\n%s", exit, stdout)
 	}
@@ -248,13 +169,13 @@ func TestBadFileFails(t *testing.T) {
 
 // A file of the user's own is read without content checks, and the configuration lines say so.
 func TestOwnFile(t *testing.T) {
-	u := newUser(t)
+	u := benchtest.NewUser(t)
 	path := filepath.Join(t.TempDir(), "own.db")
 	if err := os.WriteFile(path, bytes.Repeat([]byte("readbench"), 8<<20), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	stdout, stderr, exit := u.benchmark(t, []string{"FILE=" + path, "THREADS=2"}, "-test.bench=Pread|MmapRandom", "-test.benchtime=5x")
-	results, _ := parse(t, stdout)
+	stdout, stderr, exit := u.Benchmark(t, []string{"FILE=" + path, "THREADS=2"}, "-test.bench=Pread|MmapRandom", "-test.benchtime=5x")
+	results, _ := benchtest.Parse(t, stdout)
 	if exit != 0 || len(results) == 0 {
 		t.Fatalf("exit %d\n%s%s", exit, stdout, stderr)
 	}

@@ -1,0 +1,57 @@
+package sequential_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/readbench/suite/internal/benchtest"
+)
+
+// One run gives every row: each strategy, case and read size, with the read-ahead that its name says.
+func TestAllRows(t *testing.T) {
+	u := benchtest.NewUser(t)
+	stdout, stderr, exit := u.Benchmark(t, []string{"SIZE=64MiB", "READS_PER_OP=8"}, "-test.bench=.", "-test.benchtime=2x")
+	if exit != 0 || stderr != "" {
+		t.Fatalf("exit %d\n%s%s", exit, stdout, stderr)
+	}
+	results, _ := benchtest.Parse(t, stdout)
+	rows := benchtest.Rows(results)
+	strategies := []string{"Mmap", "MmapSequential", "MmapRandom", "MmapRandomPrefetch", "MmapRandomWindow", "Pread", "PreadSequential", "PreadRandom", "PreadWindow",
+		"ReadAt", "PreadDirect", "Null"}
+	const sizes = 4
+	if len(rows) != len(strategies)*2*sizes {
+		t.Errorf("%d rows", len(rows))
+	}
+	for _, strategy := range strategies {
+		for _, pageCase := range []string{"hot", "cold"} {
+			for _, read := range []string{"16KiB", "64KiB", "128KiB", "1MiB"} {
+				name := fmt.Sprintf("%s/case=%s/read=%s/threads=1", strategy, pageCase, read)
+				if strategy == "MmapRandomPrefetch" {
+					name = strings.Replace(name, "/threads", "/policy=always/threads", 1)
+				}
+				r := rows[name]
+				if r == nil {
+					t.Errorf("%s is missing", name)
+					continue
+				}
+				if strategy == "Null" {
+					continue
+				}
+				benchtest.Value(t, r, "B/s")
+				perByte := benchtest.Value(t, r, "dev-B/B")
+				switch noReadAhead := strategy == "MmapRandom" || strategy == "MmapRandomPrefetch" || strategy == "PreadRandom" || strategy == "PreadDirect"; {
+				case pageCase == "hot" && strategy != "PreadDirect":
+					if perByte > 0.01 {
+						t.Errorf("%s: the device delivered %v bytes for each that was read", name, perByte)
+					}
+				case noReadAhead && (perByte < 0.99 || perByte > 1.05), perByte < 0.99:
+					t.Errorf("%s: the device delivered %v bytes for each that was read", name, perByte)
+				}
+			}
+		}
+	}
+	if n := results[0].GetConfig("reads-per-op"); n != "8" {
+		t.Errorf("reads-per-op: %q", n)
+	}
+}
