@@ -2,7 +2,7 @@
 
 GO ?= go
 
-# A comparison runs in rounds: all rows once, ROUNDS times over, so that the drift of a shared disk falls on all rows alike.
+# A comparison runs in rounds (tools/rounds): all rows once, ROUNDS times over.
 ROUNDS ?= 8
 # Measured time of a row in one round.
 BENCHTIME ?= 200ms
@@ -11,10 +11,11 @@ BENCH ?= .
 # Where binaries and results go.
 OUT ?= .out
 
-# Strategies as columns, case and threads as rows, a table for each unit.
-TABLES = $(GO) tool benchstat -row /case,/threads -col .name
+# Runs all rows of a workload in rounds.
+RUN = OUT=$(OUT) GO=$(GO) ROUNDS=$(ROUNDS) BENCH='$(BENCH)' BENCHTIME=$(BENCHTIME) ./tools/rounds
+TABLES = $(GO) tool benchstat
 
-.PHONY: test lint unit race fuzz bench noise fio clean
+.PHONY: test lint unit race fuzz bench sequential micro noise fio clean
 
 # Everything that must pass.
 test: lint unit race
@@ -43,27 +44,33 @@ fuzz:
 
 # Random reads, hot and cold, T1 to T16: tables of throughput, and of the evidence beside it.
 bench:
-	@mkdir -p $(OUT) && rm -f $(OUT)/round-*.txt
-	$(GO) test -c -o $(OUT)/random.test ./readbench/random
-	@# Stops here if a setting, or a file of one's own, is wrong.
-	@$(OUT)/random.test -test.run='^$$' -test.bench="$${READBENCH_FILE:+BenchmarkPreadDirect/}^$$" >/dev/null
-	@if [ -z "$$READBENCH_FILE" ]; then $(GO) run ./tools/mkfile -size $${READBENCH_SIZE:-1GiB} -seed $${READBENCH_SEED:-1} >&2; fi
-	@status=0; for round in $$(seq -w $(ROUNDS)); do \
-	  echo "# round $$round of $(ROUNDS)" >&2; \
-	  $(OUT)/random.test -test.run='^$$' -test.bench='$(BENCH)' -test.benchtime=$(BENCHTIME) >$(OUT)/round-$$round.txt || status=1; \
-	done; \
-	cat $(OUT)/round-*.txt >$(OUT)/bench.txt; \
-	$(TABLES) -filter '-.name:Null .unit:ops/ms' $(OUT)/bench.txt || status=1; \
-	$(TABLES) -filter '-.name:Null .unit:(dev-B/op OR majflt/op OR madvise/op)' $(OUT)/bench.txt | grep -v '^[a-z-]*: '; \
-	if [ $$status != 0 ]; then grep -A3 -e '--- FAIL' $(OUT)/bench.txt >&2; fi; exit $$status
+	@status=0; $(RUN) random || status=1; \
+	$(TABLES) -row /case,/read,/threads -col .name -filter '-.name:Null .unit:ops/ms' $(OUT)/random.txt || status=1; \
+	$(TABLES) -row /case,/read,/threads -col .name -filter '-.name:Null .unit:(dev-B/op OR majflt/op OR madvise/op)' $(OUT)/random.txt | grep -v '^[a-z-]*: '; \
+	exit $$status
 
-# The noise floor: odd against even rounds of the last "make bench", which differ in nothing.
+# Forward scans, hot and cold, reads of 16 KiB to 1 MiB: bandwidth, and what the device delivered for each byte that was read.
+sequential:
+	@status=0; $(RUN) sequential || status=1; \
+	$(TABLES) -row .name,/case -col /read -filter '-.name:Null .unit:B/s' $(OUT)/sequential.txt || status=1; \
+	$(TABLES) -row .name,/case -col /read -filter '-.name:Null .unit:dev-B/B' $(OUT)/sequential.txt | grep -v '^[a-z-]*: '; \
+	exit $$status
+
+# Probes and hints, one kernel call at a time, and page faults per second.
+micro:
+	@status=0; $(RUN) prefetchmicro || status=1; \
+	$(TABLES) -row .name,/advice,/read,/threads -col /case -filter '-.name:(Null OR Faults) .unit:sec/op' $(OUT)/prefetchmicro.txt || status=1; \
+	$(TABLES) -row /case,/mapping -col /threads -filter '.name:Faults .unit:faults/s' $(OUT)/prefetchmicro.txt | grep -v '^[a-z-]*: '; \
+	exit $$status
+
+# The noise floor: odd against even rounds of a workload's last run, which differ in nothing.
+WORKLOAD ?= random
 noise:
-	@cat $$(ls $(OUT)/round-*.txt | sed -n 'p;n') >$(OUT)/odd.txt
-	@cat $$(ls $(OUT)/round-*.txt | sed -n 'n;p') >$(OUT)/even.txt
-	$(GO) tool benchstat -filter '-.name:Null .unit:ops/ms' $(OUT)/odd.txt $(OUT)/even.txt
+	@cat $$(ls $(OUT)/$(WORKLOAD)/round-*.txt | sed -n 'p;n') >$(OUT)/odd.txt
+	@cat $$(ls $(OUT)/$(WORKLOAD)/round-*.txt | sed -n 'n;p') >$(OUT)/even.txt
+	$(TABLES) -filter '-.name:Null .unit:sec/op' $(OUT)/odd.txt $(OUT)/even.txt
 
-# The same reads by fio, interleaved with ours, on the same file.
+# The same reads by fio, random ones and scans, interleaved with ours, on the same file. Skips without fio.
 fio:
 	OUT=$(OUT) GO=$(GO) ROUNDS=$(ROUNDS) ./tools/fio-compare
 
