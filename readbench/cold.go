@@ -57,7 +57,7 @@ func (s coldPages) evict(ctx context.Context) error {
 		}
 	}
 	if m, ok := s.run.opened.(Mapper); ok {
-		e.Unmap = m.Drop
+		e.Unmap = func() error { return m.Drop(0, f.size) }
 	}
 	_, err := e.Evict(ctx, f.control, f.size)
 	if errors.Is(err, pagecache.ErrUnsupported) {

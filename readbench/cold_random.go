@@ -4,10 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/bits"
-	"sync/atomic"
-
-	"golang.org/x/sys/cpu"
 
 	"github.com/readbench/suite/internal/pagecache"
 )
@@ -17,30 +13,24 @@ const (
 	coldEpochShare = 0.10 // the resident share at the end of an epoch above which the next one is made shorter
 	coldEpochLimit = 0.12 // the resident share at the end of an epoch above which the row fails
 
-	fewestDraws  = 2   // draws per worker and epoch, below which workers would wait more than read
-	goodDraws    = 8   // draws per worker and epoch that are aimed at, by drawing fewer slots at a time
-	leases       = 128 // leases per worker and epoch that are aimed at
-	longestLease = 64  // draws of one lease at the most
+	fewestDraws = 2 // draws per worker and epoch, below which workers would wait more than read
+	goodDraws   = 8 // draws per worker and epoch that are aimed at, by drawing fewer slots at a time
 )
 
 // coldState: the file is evicted, slots are drawn without replacement, and before read-ahead can have warmed more
-// than a tenth of the rest the file is evicted again. next is what of an epoch has been handed out.
+// than a tenth of the rest the file is evicted again.
 type coldState struct {
 	coldPages
 	want int64 // slots of an epoch, as the pilot said; less if an epoch showed that to be too many
 	need int64 // slots that an epoch must have at least
-	epochs
-	lease int64 // positions that a worker takes at a time, so that not every draw writes to next
-	_     cpu.CacheLinePad
-	next  atomic.Int64 // what workers write, away from what they read
-	_     cpu.CacheLinePad
+	stock
 
 	looked int64   // the epoch whose end was looked at
 	worst  float64 // largest resident share at the end of an epoch of this call
 }
 
 func (s *coldState) drawer(w *Worker) drawer {
-	return &withoutReplacement{geometry: s.run.geometry, s: s, w: w}
+	return &withoutReplacement{taker: taker{geometry: s.run.geometry, s: &s.stock, run: s.run}, w: w}
 }
 
 // prepare finds out how many slots an epoch may have, by running one op on an evicted file.
@@ -105,15 +95,8 @@ func (s *coldState) restore(ctx context.Context, when moment) error {
 	if err := s.evict(ctx); err != nil {
 		return err
 	}
-	s.nextEpoch()
+	s.renew(s.want, s.run)
 	return nil
-}
-
-// nextEpoch takes the slots of the next epoch.
-func (s *coldState) nextEpoch() {
-	s.advance(s.want)
-	s.lease = max(1, min(longestLease*int64(s.run.grain), s.limit/(int64(s.run.row.Threads)*leases)))
-	s.next.Store(0)
 }
 
 // endEpoch looks how much of the file the epoch made resident: what the pilot could not foresee.
@@ -155,53 +138,18 @@ func (s *coldState) judge(res *result) error {
 
 // withoutReplacement takes the next slots of the epoch, or waits for the next epoch.
 type withoutReplacement struct {
-	_ cpu.CacheLinePad
-	geometry
-	s       *coldState
-	w       *Worker
-	epoch   int64 // that the lease belongs to
-	at, end int64 // what is left of the lease
-	_       cpu.CacheLinePad
+	taker
+	w *Worker
 }
 
 // draw draws at most grain ranges.
 func (d *withoutReplacement) draw(rs []Range) (int, error) {
 	rs = rs[:min(len(rs), d.w.run.grain)]
-	for {
-		if d.epoch == d.w.run.epoch && d.fill(rs) {
-			return len(rs), nil
+	for !d.take(rs) {
+		if err := d.w.pause(); err != nil {
+			return 0, err
 		}
-		// The epoch is used up, and what was filled is dropped with it.
-		if d.epoch == d.w.run.epoch {
-			if err := d.w.pause(); err != nil {
-				return 0, err
-			}
-		}
-		d.epoch, d.at, d.end = d.w.run.epoch, 0, 0
-		d.w.catchUp()
 	}
-}
-
-// fill draws from the present epoch; it reports whether there was enough.
-func (d *withoutReplacement) fill(rs []Range) bool {
-	s := d.s
-	perm, slots := s.perm, uint64(d.slots)
-	for n := 0; n < len(rs); {
-		if d.at == d.end {
-			at := s.next.Add(s.lease) - s.lease
-			if at >= s.limit {
-				return false
-			}
-			d.at, d.end = s.base+at, s.base+min(at+s.lease, s.limit)
-		}
-		at := d.at
-		for ; at < d.end && n < len(rs); at++ {
-			slot, rest := perm.At(uint64(at))
-			rs[n].Off = d.offset(int64(slot), rest) // where in the slot's first page depends on the slot and the pass only
-			_, isSlot := bits.Sub64(slot, slots, 0) // 1 if slot < slots, without a branch
-			n += int(isSlot)
-		}
-		d.at = at
-	}
-	return true
+	d.w.catchUp()
+	return len(rs), nil
 }

@@ -101,9 +101,9 @@ func (s *hotState) warm(ctx context.Context) error {
 	case !ok:
 		return nil
 	case s.run.row.Effect == EffectFault:
-		return m.Drop()
+		return m.Drop(0, f.size)
 	}
-	return s.run.workers[0].do(m.Populate) // where a memory fault is an error
+	return s.run.workers[0].do(func() error { return m.Populate(0, f.size) }) // where a memory fault is an error
 }
 
 func (s *hotState) judge(res *result) error {

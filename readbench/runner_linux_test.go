@@ -228,7 +228,7 @@ func TestHotIsMapped(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.state = &spoiltState{r.state, func() error { return r.opened.(Mapper).Drop() }}
+	r.state = &spoiltState{r.state, func() error { return r.opened.(Mapper).Drop(0, s.file.size) }}
 	var res *result
 	benchmarkN(t, 100, func(b *testing.B) {
 		if res, err = r.measure(b); err == nil {
@@ -321,7 +321,7 @@ func TestEpochsAreExact(t *testing.T) {
 	state.want = 33
 	for i := range 1000 {
 		pass, end := state.pass, state.base+state.limit
-		state.nextEpoch()
+		state.renew(state.want, r)
 		if state.pass == pass && state.base != end {
 			t.Fatalf("epoch %d begins at position %d, the one before ended at %d", i, state.base, end)
 		}

@@ -103,10 +103,11 @@ type Forgetter interface {
 
 // A Mapper is an Opened that holds pages of the file in page tables, which keeps them from being evicted.
 type Mapper interface {
-	// Populate enters every page of the file into the page tables. The file is resident when it is called.
-	Populate() error
-	// Drop removes every page from the page tables; the next access faults. The mapping stays valid.
-	Drop() error
+	// Populate enters the pages of n bytes at off into the page tables. They are resident when it is called. Both are
+	// multiples of the page size, but for the end of the file.
+	Populate(off, n int64) error
+	// Drop removes the pages of n bytes at off from the page tables; the next access faults. The mapping stays valid.
+	Drop(off, n int64) error
 }
 
 // Direct is an Opened whose reads bypass the page cache: they go to the device in every case, which the runner

@@ -76,13 +76,13 @@ func TestPopulateAndDrop(t *testing.T) {
 		m := open(t, f, size, os.Getpagesize())
 		all := int64(roundedLen(m))
 		for range 2 {
-			if err := m.Populate(); err != nil {
+			if err := m.Populate(0, size); err != nil {
 				t.Fatal(err)
 			}
 			if got := regionOf(t, m).rss; got != all {
 				t.Errorf("%d bytes: %d are entered after Populate, want %d", size, got, all)
 			}
-			if err := m.Drop(); err != nil {
+			if err := m.Drop(0, size); err != nil {
 				t.Fatal(err)
 			}
 			if got := regionOf(t, m).rss; got != 0 {
@@ -111,7 +111,7 @@ func TestTouchEntersAllPages(t *testing.T) {
 	if err := m.Advise(Random); err != nil { // cold and without read-ahead, so that a fault enters its own page alone
 		t.Fatal(err)
 	}
-	m.touch()
+	touch(m.data)
 	if got, want := regionOf(t, m).rss, int64(roundedLen(m)); got != want {
 		t.Errorf("%d bytes are entered, want %d", got, want)
 	}
@@ -141,7 +141,7 @@ func TestWillNeedReads(t *testing.T) {
 			{"the whole file", 0, size},
 		} {
 			t.Run(fmt.Sprintf("page=%dKiB/%s", page>>10, c.rule), func(t *testing.T) {
-				if _, err := (pagecache.Evictor{Unmap: m.Drop}).Evict(t.Context(), f, size); err != nil {
+				if _, err := (pagecache.Evictor{Unmap: func() error { return m.Drop(0, size) }}).Evict(t.Context(), f, size); err != nil {
 					t.Fatal(err)
 				}
 				if err := m.WillNeed(c.off, int(c.n)); err != nil {

@@ -10,7 +10,7 @@ import (
 var errUnsupported = fmt.Errorf("control over a mapping's pages is unsupported on %s", runtime.GOOS)
 
 // Populate is unsupported here.
-func (m *Map) Populate() error { return errUnsupported }
+func (m *Map) Populate(off, n int64) error { return errUnsupported }
 
 // Drop is unsupported here.
-func (m *Map) Drop() error { return errUnsupported }
+func (m *Map) Drop(off, n int64) error { return errUnsupported }

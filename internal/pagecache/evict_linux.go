@@ -14,6 +14,8 @@ const dropCachesFile = "/proc/sys/vm/drop_caches"
 
 // An Evictor removes a file from the page cache.
 type Evictor struct {
+	// Off is where what is evicted begins, in bytes: a multiple of the page size, and of the largest folios if none is to stay.
+	Off int64
 	// Limit is the share of pages, 0…1, that may stay.
 	Limit float64
 	// DropAll allows /proc/sys/vm/drop_caches, which drops the caches of the whole machine, if root runs this
@@ -23,8 +25,8 @@ type Evictor struct {
 	Unmap func() error
 }
 
-// Evict removes f from the page cache: it drops mapped pages, writes dirty ones back, advises
-// POSIX_FADV_DONTNEED, and repeats until at most Limit of the first size bytes is resident. It returns their
+// Evict removes f, from Off on, from the page cache: it drops mapped pages, writes dirty ones back, advises
+// POSIX_FADV_DONTNEED, and repeats until at most Limit of the bytes from Off to size is resident. It returns their
 // residency afterwards. An error that wraps ErrUnsupported says that pages stayed, and the likely causes.
 func (e Evictor) Evict(ctx context.Context, f *os.File, size int64) (Residency, error) {
 	// A page may be in use for a moment (a fault, read-ahead under way, a per-processor list): later attempts
@@ -32,7 +34,7 @@ func (e Evictor) Evict(ctx context.Context, f *os.File, size int64) (Residency, 
 	pauses := []time.Duration{0, time.Millisecond, 5 * time.Millisecond, 20 * time.Millisecond, 100 * time.Millisecond}
 	var r Residency
 	if magic := fileSystem(f); magic == unix.TMPFS_MAGIC || magic == unix.RAMFS_MAGIC {
-		r, err := Resident(f, 0, size)
+		r, err := Resident(f, e.Off, size-e.Off)
 		if err != nil {
 			return r, err
 		}
@@ -75,11 +77,11 @@ func (e Evictor) attempt(f *os.File, size int64) (Residency, error) {
 	if err := unix.Fdatasync(int(f.Fd())); err != nil && !errors.Is(err, unix.EINVAL) && !errors.Is(err, unix.EROFS) {
 		return Residency{}, fmt.Errorf("fdatasync %s: %w", f.Name(), err)
 	}
-	// All of the file: a page (or a larger folio) that is only partly in the range would stay.
-	if err := unix.Fadvise(int(f.Fd()), 0, 0, unix.FADV_DONTNEED); err != nil {
+	// To the end of the file: a page (or a larger folio) that is only partly in the range would stay.
+	if err := unix.Fadvise(int(f.Fd()), e.Off, 0, unix.FADV_DONTNEED); err != nil {
 		return Residency{}, fmt.Errorf("fadvise DONTNEED on %s: %w", f.Name(), err)
 	}
-	return Resident(f, 0, size)
+	return Resident(f, e.Off, size-e.Off)
 }
 
 // fileSystem is the magic number of the file system that f lies on, 0 if it is not known.

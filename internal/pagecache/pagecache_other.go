@@ -16,6 +16,7 @@ func Resident(*os.File, int64, int64) (Residency, error) {
 
 // An Evictor removes a file from the page cache; unsupported here.
 type Evictor struct {
+	Off     int64        // see evict_linux.go
 	Limit   float64      // see evict_linux.go
 	DropAll func()       // see evict_linux.go
 	Unmap   func() error // see evict_linux.go

@@ -83,9 +83,15 @@ func (o *faultsOpened) Reader(worker int) (readbench.Reader, error) {
 	return &toucher{data: o.maps[worker%len(o.maps)].Bytes()}, nil
 }
 
-func (o *faultsOpened) Close() error    { return o.each((*mapping.Map).Close) }
-func (o *faultsOpened) Populate() error { return o.each((*mapping.Map).Populate) }
-func (o *faultsOpened) Drop() error     { return o.each((*mapping.Map).Drop) }
+func (o *faultsOpened) Close() error { return o.each((*mapping.Map).Close) }
+
+func (o *faultsOpened) Populate(off, n int64) error {
+	return o.each(func(m *mapping.Map) error { return m.Populate(off, n) })
+}
+
+func (o *faultsOpened) Drop(off, n int64) error {
+	return o.each(func(m *mapping.Map) error { return m.Drop(off, n) })
+}
 
 func (o *faultsOpened) each(do func(*mapping.Map) error) (err error) {
 	for _, m := range o.maps {

@@ -111,8 +111,8 @@ type opened struct {
 // mapped is opened with a mapping, whose pages the runner must drop to evict them.
 type mapped struct{ *opened }
 
-func (o *mapped) Populate() error { return o.m.Populate() }
-func (o *mapped) Drop() error     { return o.m.Drop() }
+func (o *mapped) Populate(off, n int64) error { return o.m.Populate(off, n) }
+func (o *mapped) Drop(off, n int64) error     { return o.m.Drop(off, n) }
 
 func (o *opened) Close() error {
 	err := o.fd.Close()

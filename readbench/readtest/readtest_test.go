@@ -114,8 +114,10 @@ func (uselessHint) Counts() readbench.Counts { return readbench.Counts{} }
 // stubborn keeps its pages when it is told to drop them.
 type stubborn struct{ readbench.Opened }
 
-func (s stubborn) Populate() error { return s.Opened.(readbench.Mapper).Populate() }
-func (stubborn) Drop() error       { return nil }
+func (s stubborn) Populate(off, n int64) error {
+	return s.Opened.(readbench.Mapper).Populate(off, n)
+}
+func (stubborn) Drop(int64, int64) error { return nil }
 
 type notDirect struct{ lyingOpened }
 

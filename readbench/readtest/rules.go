@@ -200,10 +200,10 @@ func evictable(e *env) error {
 			if err := pagecache.Warm(ctx, f, e.file.Size()); err != nil {
 				return unsupported(err)
 			}
-			if err := m.Populate(); err != nil {
+			if err := m.Populate(0, e.file.Size()); err != nil {
 				return fmt.Errorf("populating: %w", err)
 			}
-			evictor.Unmap = m.Drop
+			evictor.Unmap = func() error { return m.Drop(0, e.file.Size()) }
 		}
 		for range 2 { // and again after reading from the evicted file
 			if err := e.read(r, e.ranges()...); err != nil {
