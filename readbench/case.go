@@ -42,25 +42,26 @@ type drawer interface {
 	draw(rs []Range) (n int, err error)
 }
 
-// cases are the names in READBENCH_CASES.
+// cases are the cases of READBENCH_CASES: forms of their names, and what parses them.
 var cases = []struct {
-	name string
-	pageCase
+	form  string
+	parse func(name string) (pageCase, bool)
 }{
-	{"hot", hotCase{}},
-	{"cold", coldCase{}},
+	{"hot", func(name string) (pageCase, bool) { return hotCase{}, name == "hot" }},
+	{"cold", func(name string) (pageCase, bool) { return coldCase{}, name == "cold" }},
+	{"mixedN (N % of the reads are cold, 1 to 99)", func(name string) (pageCase, bool) { return parseMixed(name) }},
 }
 
 // parseCase returns the case of a name.
 func parseCase(name string) (pageCase, error) {
-	var names []string
+	var forms []string
 	for _, c := range cases {
-		if c.name == name {
-			return c.pageCase, nil
+		if pc, ok := c.parse(name); ok {
+			return pc, nil
 		}
-		names = append(names, c.name)
+		forms = append(forms, c.form)
 	}
-	return nil, fmt.Errorf("%q is no case; there are %s", name, strings.Join(names, ", "))
+	return nil, fmt.Errorf("%q is no case; there are %s", name, strings.Join(forms, ", "))
 }
 
 // refused makes a refusal of the page cache one that skips the row.

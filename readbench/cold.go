@@ -43,21 +43,24 @@ func (s coldPages) enoughSlots() error {
 }
 
 // evict evicts the file, outside the timer.
-func (s coldPages) evict(ctx context.Context) error {
+func (s coldPages) evict(ctx context.Context) error { return s.evictFrom(ctx, 0) }
+
+// evictFrom evicts the file from off to its end.
+func (s coldPages) evictFrom(ctx context.Context, off int64) error {
 	f := s.run.suite.file
 	s.run.epoch++
 	if s.run.row.Effect == EffectNone {
 		return nil
 	}
 	defer notice.Slow("evicting %s", f.path)()
-	e := pagecache.Evictor{Limit: coldResident}
+	e := pagecache.Evictor{Off: off, Limit: coldResident}
 	if !s.run.suite.droppedAll {
 		e.DropAll = func() {
 			notice.Printf("%s stays in the page cache: dropping the cache of the whole machine", f.path)
 		}
 	}
 	if m, ok := s.run.opened.(Mapper); ok {
-		e.Unmap = func() error { return m.Drop(0, f.size) }
+		e.Unmap = func() error { return m.Drop(off, f.size-off) }
 	}
 	_, err := e.Evict(ctx, f.control, f.size)
 	if errors.Is(err, pagecache.ErrUnsupported) {

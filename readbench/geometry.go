@@ -10,6 +10,7 @@ import (
 // random offset, and two slots never share a page. Hot and cold use the same slots. Direct reads start where their
 // slot starts, which is aligned; sequential ones lie side by side.
 type geometry struct {
+	base     int64  // where the first slot starts, in bytes
 	slots    int64  // number of slots
 	slotSize int64  // bytes
 	shift    uint   // of a 64-bit random number, to make it a start within a page
@@ -68,5 +69,5 @@ func evenGeometry(fileSize int64, slotSize int) geometry {
 
 // offset is where the read of a slot starts; random is uniform over all 64-bit numbers.
 func (g *geometry) offset(slot int64, random uint64) int64 {
-	return slot*g.slotSize + int64(random>>(g.shift&63)&g.start) // &63 tells the compiler that the shift is one
+	return g.base + slot*g.slotSize + int64(random>>(g.shift&63)&g.start) // &63 tells the compiler that the shift is one
 }

@@ -29,6 +29,7 @@ type result struct {
 	counts        Counts
 	counted       bool // whether all readers count
 	before, after pagecache.Residency
+	coldReads     float64       // mixed: share of reads that met cold pages
 	epochShare    float64       // cold: largest resident share at the end of an epoch
 	idle          time.Duration // of all workers, waiting for each other with the timer running
 	latency       *hdrhistogram.Histogram
@@ -129,9 +130,12 @@ var metrics = []metric{
 		func(res *result) (float64, bool) {
 			return float64(res.counters.DeviceBytes) / float64(res.bytes()), res.row.Effect == EffectRead
 		}},
-	{"cold-%", "", "hints, probes and faults: the share of what was asked for that was not in the page cache: of the ranges probed, or of the pages as the device delivered them", false,
+	{"cold-%", "", "mixed rows, hints, probes and faults: the share of the reads, or of what was asked for, that was not in the page cache (docs/method.md says how it is measured)", false,
 		func(res *result) (float64, bool) {
-			return 100 * res.coldShare(), res.row.Predrawn && res.row.Effect != EffectNone
+			if res.row.Predrawn {
+				return 100 * res.coldShare(), res.row.Effect != EffectNone
+			}
+			return 100 * res.coldReads, res.coldReads != 0
 		}},
 	{"faults/s", "higher", "page faults per second over all threads, in rows that measure faults", false,
 		func(res *result) (float64, bool) {
