@@ -1,0 +1,18 @@
+//go:build !linux
+
+package pressure
+
+import (
+	"fmt"
+	"runtime"
+)
+
+func notHere(what string) error {
+	return fmt.Errorf("%s: %w: unsupported on %s", what, ErrUnsupported, runtime.GOOS)
+}
+
+func (s Source) stall(resource string) (*Stall, error) {
+	return nil, notHere("pressure stall information on " + resource)
+}
+func (s Source) reclaim() (*Reclaim, error) { return nil, notHere("pages reclaimed") }
+func (s Source) disk() (*Disk, error)       { return nil, notHere("reads of the device " + s.Device) }
