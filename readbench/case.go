@@ -49,6 +49,7 @@ var cases = []struct {
 }{
 	{"hot", func(name string) (pageCase, bool) { return hotCase{}, name == "hot" }},
 	{"cold", func(name string) (pageCase, bool) { return coldCase{}, name == "cold" }},
+	{"pressureN (data is N % of the memory, from 101 on)", func(name string) (pageCase, bool) { return parsePressure(name) }},
 	{"mixedN (N % of the reads are cold, 1 to 99)", func(name string) (pageCase, bool) { return parseMixed(name) }},
 }
 

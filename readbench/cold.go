@@ -34,7 +34,7 @@ type coldPages struct{ run *running }
 
 // enoughSlots returns an error if the file is too small for one op of each thread.
 func (s coldPages) enoughSlots() error {
-	row, file := &s.run.row, s.run.suite.file
+	row, file := &s.run.row, s.run.file
 	if need := int64(row.Threads * row.Batch); s.run.slots < need {
 		return Unsupported("cold, threads=%d: one op of each needs %d different places, %s has %d; take a file of %s or more (%sSIZE, or another %sFILE)",
 			row.Threads, need, file.path, s.run.slots, Size(need*s.run.slotSize), EnvPrefix, EnvPrefix)
@@ -47,7 +47,7 @@ func (s coldPages) evict(ctx context.Context) error { return s.evictFrom(ctx, 0)
 
 // evictFrom evicts the file from off to its end.
 func (s coldPages) evictFrom(ctx context.Context, off int64) error {
-	f := s.run.suite.file
+	f := s.run.file
 	s.run.epoch++
 	if s.run.row.Effect == EffectNone {
 		return nil
@@ -72,7 +72,7 @@ func (s coldPages) evictFrom(ctx context.Context, off int64) error {
 // counted returns an error if the kernel does not count what this file's device delivers: then a cold row could
 // not be told from any other.
 func (s coldPages) counted() error {
-	f := s.run.suite.file
+	f := s.run.file
 	s.run.meter.Reset()
 	if err := s.run.meter.Start(); err != nil {
 		return err

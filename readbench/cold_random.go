@@ -35,7 +35,7 @@ func (s *coldState) drawer(w *Worker) drawer {
 
 // prepare finds out how many slots an epoch may have, by running one op on an evicted file.
 func (s *coldState) prepare(ctx context.Context) error {
-	row, file := &s.run.row, s.run.suite.file
+	row, file := &s.run.row, s.run.file
 	if err := s.enoughSlots(); err != nil {
 		return err
 	}
@@ -105,7 +105,7 @@ func (s *coldState) endEpoch() error {
 		return nil
 	}
 	s.looked = s.run.epoch
-	f := s.run.suite.file
+	f := s.run.file
 	r, err := pagecache.Resident(f.control, 0, f.size)
 	if err != nil {
 		return err

@@ -29,6 +29,7 @@ type Config struct {
 	Threads      ThreadList    `env:"THREADS" doc:"numbers of threads to run with" unset:"the workload's" show:"-"`
 	Window       Size          `env:"WINDOW" envDefault:"2MiB" doc:"how far ahead of the cursor the strategies with a window hint, in bytes"`
 	Cases        CaseList      `env:"CASES" envDefault:"hot,cold" doc:"page-cache states to run in" show:"-"`
+	Limit        Size          `env:"LIMIT" doc:"bytes of page cache that the cases pressureN leave: the data is N % of them, and SIZE must be as much" unset:"worked out: all of SIZE is the data" show:"-"`
 	Warmup       time.Duration `env:"WARMUP" envDefault:"200ms" doc:"untimed running before a row is measured"`
 	Seed         uint64        `env:"SEED" envDefault:"1" doc:"seed of the data file's content and of all draws"`
 	Procs        Procs         `env:"PROCS" envDefault:"threads" doc:"processors (GOMAXPROCS) while measuring: threads gives each thread one; inherit keeps those of go test (-cpu), as a Go server would, and is in the names of the rows" show:"-"`
@@ -56,6 +57,9 @@ func Load(environ []string) (*Config, error) {
 	}
 	if value := vars[EnvPrefix+"SIZE"]; value != "" && c.Size == 0 {
 		errs = append(errs, badValue("SIZE", value, fmt.Errorf("a file has more than 0 bytes; leave it out for the default, %s", DefaultSize)))
+	}
+	if value := vars[EnvPrefix+"LIMIT"]; value != "" && c.Limit == 0 {
+		errs = append(errs, badValue("LIMIT", value, errors.New("pages of files need more than 0 bytes; leave it out to have it worked out from the file's size")))
 	}
 	if value := vars[EnvPrefix+"READS_PER_OP"]; value != "" && c.ReadsPerOp == 0 {
 		errs = append(errs, badValue("READS_PER_OP", value, errors.New("an op has at least 1 read; leave it out for the workload's default")))

@@ -40,7 +40,7 @@ func TestEmptyValues(t *testing.T) {
 
 func TestEveryVariable(t *testing.T) {
 	got, err := Load([]string{
-		"READBENCH_FILE=/dev/nvme0n1", "READBENCH_SIZE=2GiB", "READBENCH_READ_SIZE=4096, 1MiB", "READBENCH_WINDOW=1MiB", "READBENCH_READS_PER_OP=1", "READBENCH_THREADS=2, 3",
+		"READBENCH_FILE=/dev/nvme0n1", "READBENCH_SIZE=2GiB", "READBENCH_READ_SIZE=4096, 1MiB", "READBENCH_WINDOW=1MiB", "READBENCH_LIMIT=4GiB", "READBENCH_READS_PER_OP=1", "READBENCH_THREADS=2, 3",
 		"READBENCH_CASES=cold", "READBENCH_WARMUP=1s", "READBENCH_SEED=7", "READBENCH_PROCS=inherit", "READBENCH_VERIFY=full", "READBENCH_METRICS=all",
 		"READBENCH_SETUP_TIMEOUT=1h",
 	})
@@ -48,13 +48,13 @@ func TestEveryVariable(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := &Config{
-		File: "/dev/nvme0n1", Size: 2 << 30, ReadSize: SizeList{4096, 1 << 20}, Window: 1 << 20, ReadsPerOp: 1, Threads: ThreadList{2, 3}, Cases: CaseList{"cold"},
+		File: "/dev/nvme0n1", Size: 2 << 30, ReadSize: SizeList{4096, 1 << 20}, Window: 1 << 20, Limit: 4 << 30, ReadsPerOp: 1, Threads: ThreadList{2, 3}, Cases: CaseList{"cold"},
 		Warmup: time.Second, Seed: 7, Procs: ProcsInherit, Verify: VerifyFull, Metrics: MetricsAll, SetupTimeout: time.Hour,
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
-	if n := reflect.TypeFor[Config]().NumField(); n != 13 {
+	if n := reflect.TypeFor[Config]().NumField(); n != 14 {
 		t.Errorf("Config has %d fields: set the new one here, too", n)
 	}
 }
@@ -75,13 +75,16 @@ func TestBadConfig(t *testing.T) {
 		{"READBENCH_SIZE=huge", []string{`READBENCH_SIZE="huge"`, "1GiB"}},
 		{"READBENCH_READ_SIZE=4KiB,2GiB", []string{`READBENCH_READ_SIZE="2GiB"`, "1GiB"}},
 		{"READBENCH_READ_SIZE=4KiB,4096", []string{`READBENCH_READ_SIZE="4KiB,4096"`, "twice"}},
+		{"READBENCH_LIMIT=0", []string{`READBENCH_LIMIT="0"`, "more than 0"}},
 		{"READBENCH_WINDOW=0", []string{`READBENCH_WINDOW="0"`, "1 byte"}},
 		{"READBENCH_READS_PER_OP=0", []string{`READBENCH_READS_PER_OP="0"`, "at least 1"}},
 		{"READBENCH_READS_PER_OP=many", []string{`READBENCH_READS_PER_OP="many"`}},
 		{"READBENCH_THREADS=0", []string{`READBENCH_THREADS="0"`, "1,4,8,16"}},
 		{"READBENCH_THREADS=1,,2", []string{`READBENCH_THREADS="1,,2"`}},
 		{"READBENCH_THREADS=4,4", []string{`READBENCH_THREADS="4,4"`, "twice"}},
-		{"READBENCH_CASES=lukewarm", []string{`READBENCH_CASES="lukewarm"`, "hot, cold"}},
+		{"READBENCH_CASES=lukewarm", []string{`READBENCH_CASES="lukewarm"`, "hot, cold", "mixedN", "pressureN"}},
+		{"READBENCH_CASES=mixed100", []string{`READBENCH_CASES="mixed100"`, "1 to 99"}},
+		{"READBENCH_CASES=pressure100", []string{`READBENCH_CASES="pressure100"`, "101"}},
 		{"READBENCH_CASES=hot,hot", []string{`READBENCH_CASES="hot,hot"`, "twice"}},
 		{"READBENCH_WARMUP=3", []string{`READBENCH_WARMUP="3"`}},
 		{"READBENCH_WARMUP=-1s", []string{`READBENCH_WARMUP="-1s"`, "0s to 1h"}},

@@ -20,7 +20,7 @@ func (r *running) recoverFault(err *error) {
 	if !ok {
 		panic(p)
 	}
-	f := r.suite.file
+	f := r.file
 	why := "its device or file system failed to deliver a page (see dmesg)"
 	if st, statErr := os.Stat(f.path); statErr == nil && st.Mode().IsRegular() && st.Size() < f.size {
 		why = fmt.Sprintf("it was truncated from %d to %d bytes while it was mapped", f.size, st.Size())

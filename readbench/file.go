@@ -55,6 +55,13 @@ func OpenFile(ctx context.Context, c *Config) (*File, error) {
 	return file, nil
 }
 
+// part is the first size bytes of f, as a file that is closed with it.
+func (f *File) part(size int64) *File {
+	p := *f
+	p.size = size
+	return &p
+}
+
 func makeDefault(ctx context.Context, path string, size Size, seed uint64) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return fmt.Errorf("making a directory for the data file: %w; set %sFILE", err, EnvPrefix)

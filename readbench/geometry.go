@@ -27,7 +27,7 @@ const faultAround = 64 << 10
 
 // cut makes the slots of a row; unit is the page or the unit of direct reads.
 func (r *running) cut(unit int, direct bool) error {
-	f, row := r.suite.file, &r.row
+	f, row := r.file, &r.row
 	switch {
 	case row.Order == OrderSequential:
 		r.geometry = evenGeometry(f.size, row.MaxRange)

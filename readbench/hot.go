@@ -29,7 +29,7 @@ type hotState struct {
 }
 
 func (hotCase) enter(_ context.Context, r *running) (caseState, error) {
-	if mem, f := r.suite.host.Memory, r.suite.file; mem > 0 && f.size > mem && r.row.Effect != EffectNone {
+	if mem, f := r.suite.host.Memory, r.file; mem > 0 && f.size > mem && r.row.Effect != EffectNone {
 		return nil, Unsupported("hot: %s has %d bytes, there are %d of memory; set %sSIZE", f.path, f.size, mem, EnvPrefix)
 	}
 	return &hotState{run: r}, nil
@@ -62,7 +62,7 @@ func (s *hotState) smallFolios(ctx context.Context) error {
 	if err := (coldPages{s.run}).evict(ctx); err != nil {
 		return err
 	}
-	fd, err := s.run.suite.file.Open(0)
+	fd, err := s.run.file.Open(0)
 	if err != nil {
 		return err
 	}
@@ -70,7 +70,7 @@ func (s *hotState) smallFolios(ctx context.Context) error {
 	if err := advise(fd, adviseRandom); err != nil {
 		return err
 	}
-	return refused("hot", pagecache.Warm(ctx, fd, s.run.suite.file.size))
+	return refused("hot", pagecache.Warm(ctx, fd, s.run.file.size))
 }
 
 func (s *hotState) restore(ctx context.Context, when moment) error {
@@ -88,7 +88,7 @@ func (s *hotState) restore(ctx context.Context, when moment) error {
 
 // warm makes the file resident, and enters it into the page tables or removes it from there.
 func (s *hotState) warm(ctx context.Context) error {
-	f := s.run.suite.file
+	f := s.run.file
 	if s.run.row.Effect == EffectNone {
 		return nil
 	}
@@ -118,7 +118,7 @@ func (s *hotState) judge(res *result) error {
 	}
 	if float64(res.counters.DeviceBytes) > hotShare*float64(res.bytes())+hotOwnBytes {
 		return fmt.Errorf("the device delivered %d bytes in a hot row of %d: pages were reclaimed while it ran; is there memory for a file of %d bytes?",
-			res.counters.DeviceBytes, res.bytes(), s.run.suite.file.size)
+			res.counters.DeviceBytes, res.bytes(), s.run.file.size)
 	}
 	if missed := res.counts.Missed; float64(missed) > (1-listedShare)*float64(res.counts.Probed) {
 		return fmt.Errorf("%d of %d probes of a hot row found pages missing", missed, res.counts.Probed)

@@ -30,6 +30,7 @@ type result struct {
 	counted       bool // whether all readers count
 	before, after pagecache.Residency
 	coldReads     float64       // mixed: share of reads that met cold pages
+	groupFile     float64       // pressure: page cache of the memory-limited group, as a share of what it was made for
 	epochShare    float64       // cold: largest resident share at the end of an epoch
 	idle          time.Duration // of all workers, waiting for each other with the timer running
 	latency       *hdrhistogram.Histogram
@@ -166,6 +167,8 @@ var metrics = []metric{
 		func(res *result) (float64, bool) { return 100 * res.after.Share(), true }},
 	{"epoch-resident-%", "lower", "cold: the largest share of the file that was in the page cache at the end of an epoch, when it was evicted again", true,
 		func(res *result) (float64, bool) { return 100 * res.epochShare, res.epochShare > 0 }},
+	{"group-cache-%", "", "pressure: page cache that the memory-limited group holds at the end, in percent of what the case leaves for the data", true,
+		func(res *result) (float64, bool) { return 100 * res.groupFile, res.groupFile > 0 }},
 	{"idle-%", "lower", "share of the threads' measured time in which they waited for each other: at the ends of epochs, and at the end of the call", true,
 		func(res *result) (float64, bool) {
 			return 100 * res.idle.Seconds() / (res.elapsed.Seconds() * float64(res.row.Threads)), true

@@ -63,7 +63,7 @@ func (s *mixedState) drawer(w *Worker) drawer {
 
 // split cuts the file in two.
 func (s *mixedState) split() error {
-	g, f := s.run.geometry, s.run.suite.file
+	g, f := s.run.geometry, s.run.file
 	s.border = f.size / 2 / mixedBorder * mixedBorder
 	if s.border == 0 {
 		s.border = f.size / 2 / int64(f.page) * int64(f.page)
@@ -127,7 +127,7 @@ func (s *mixedState) prepare(ctx context.Context) error {
 // neighbours cached), and that what is read ahead for one read warms few others: of the reads of an epoch, half of the
 // share that is warm at its end.
 func (s *mixedState) shorten(perRead float64) error {
-	row, page := &s.run.row, s.run.suite.file.page
+	row, page := &s.run.row, s.run.file.page
 	part := s.evictedBytes()
 	if perRead > 0 {
 		s.want = min(s.want, int64(coldEpochAim*part/perRead))
@@ -145,7 +145,7 @@ func (s *mixedState) shorten(perRead float64) error {
 }
 
 // evictedBytes is the size of the evicted part.
-func (s *mixedState) evictedBytes() float64 { return float64(s.run.suite.file.size - s.cold.base) }
+func (s *mixedState) evictedBytes() float64 { return float64(s.run.file.size - s.cold.base) }
 
 func (s *mixedState) restore(ctx context.Context, when moment) error {
 	if when == callStart {
@@ -168,7 +168,7 @@ func (s *mixedState) restore(ctx context.Context, when moment) error {
 
 // warm makes the first part resident.
 func (s *mixedState) warm(ctx context.Context) error {
-	f := s.run.suite.file
+	f := s.run.file
 	if s.run.row.Effect == EffectNone {
 		return nil
 	}
@@ -189,7 +189,7 @@ func (s *mixedState) judge(res *result) error {
 	case res.direct:
 		return judgeDirect(res)
 	}
-	f := s.run.suite.file
+	f := s.run.file
 	hot, err := pagecache.Resident(f.control, 0, s.border)
 	if err != nil {
 		return err

@@ -117,7 +117,7 @@ func skip(b *testing.B, cause error) {
 func (s *Suite) open(row Row) (r *running, err error) {
 	ctx, cancel := s.setupContext()
 	defer cancel()
-	r = &running{suite: s, row: row, grain: row.Batch}
+	r = &running{suite: s, file: s.file, row: row, grain: row.Batch}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, r.close())

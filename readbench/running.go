@@ -3,6 +3,7 @@ package readbench
 import (
 	"context"
 	"errors"
+	"io"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -16,6 +17,7 @@ import (
 // running is a row that was set up: what lives from its first call to its last.
 type running struct {
 	suite  *Suite
+	file   *File // the suite's, or a part of it
 	row    Row
 	opened Opened
 	state  caseState
@@ -40,7 +42,7 @@ type running struct {
 }
 
 func (r *running) openStrategy(ctx context.Context) error {
-	f := r.suite.file
+	f := r.file
 	pc, err := parseCase(r.row.Case)
 	if err != nil {
 		return err
@@ -48,6 +50,7 @@ func (r *running) openStrategy(ctx context.Context) error {
 	if r.state, err = pc.enter(ctx, r); err != nil {
 		return err
 	}
+	f = r.file // of which the case may take a part
 	if r.opened, err = r.row.Strategy.Open(f, r.setup()); err != nil {
 		return err
 	}
@@ -91,7 +94,7 @@ func (r *running) batching() bool {
 }
 
 func (r *running) checker() checker {
-	return newChecker(r.suite.file, r.suite.config.Verify)
+	return newChecker(r.file, r.suite.config.Verify)
 }
 
 func (r *running) mapped() bool {
@@ -124,6 +127,9 @@ func (r *running) close() error {
 	}
 	if r.opened != nil {
 		errs = append(errs, r.opened.Close())
+	}
+	if c, ok := r.state.(io.Closer); ok {
+		errs = append(errs, c.Close())
 	}
 	return errors.Join(errs...)
 }
@@ -209,7 +215,7 @@ func (r *running) measure(b *testing.B) (*result, error) {
 	if err := r.state.restore(ctx, callStart); err != nil {
 		return nil, deadline(ctx, err)
 	}
-	f := r.suite.file
+	f := r.file
 	before, err := pagecache.Resident(f.control, 0, f.size)
 	if err != nil {
 		return nil, err

@@ -16,6 +16,8 @@ import (
 
 	"github.com/readbench/suite/internal/evidence"
 	"github.com/readbench/suite/internal/hostinfo"
+	"github.com/readbench/suite/internal/memlimit"
+	"github.com/readbench/suite/internal/notice"
 )
 
 // A Suite is a configuration and the file to read: what all rows of a process share. Its rows run one after the other.
@@ -28,7 +30,9 @@ type Suite struct {
 
 	settings map[string]string // configuration lines of workloads that are in force
 
-	droppedAll bool // dropping the machine's page cache was tried, in vain
+	swept      bool            // groups of dead processes were looked for
+	explained  map[string]bool // cases whose figures were printed
+	droppedAll bool            // dropping the machine's page cache was tried, in vain
 }
 
 // Config is the configuration.
@@ -44,7 +48,7 @@ func NewSuite(ctx context.Context, c *Config, out io.Writer) (*Suite, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Suite{config: c, file: f, host: hostinfo.Of(f.control, "/proc", "/sys"), out: out, kinds: map[string]bool{}, settings: map[string]string{}}
+	s := &Suite{config: c, file: f, host: hostinfo.Of(f.control, "/proc", "/sys"), out: out, kinds: map[string]bool{}, settings: map[string]string{}, explained: map[string]bool{}}
 	w := bufio.NewWriter(out)
 	for _, line := range s.configLines() {
 		fmt.Fprintf(w, "%s: %s\n", line[0], line[1])
@@ -91,6 +95,27 @@ func (s *Suite) declareUnits(c Counts) error {
 		}
 	}
 	return nil
+}
+
+// explain prints for people, once, what a case did to the machine.
+func (s *Suite) explain(pageCase, format string, args ...any) {
+	if !s.explained[pageCase] {
+		s.explained[pageCase] = true
+		notice.Printf(pageCase+": "+format, args...)
+	}
+}
+
+// sweep removes memory-limited groups that dead processes of ours have left, once.
+func (s *Suite) sweep(c *memlimit.Controller) error {
+	if s.swept {
+		return nil
+	}
+	s.swept = true
+	removed, err := c.Sweep()
+	if len(removed) > 0 {
+		notice.Printf("removed memory-limited groups that dead processes had left: %s", strings.Join(removed, ", "))
+	}
+	return err
 }
 
 // source is where the evidence comes from.

@@ -278,7 +278,7 @@ func (w *Worker) deliver(i int, p []byte) error {
 
 // wrong says what is wrong with a read that failed its check.
 func (w *Worker) wrong(p []byte, r Range) error {
-	err := w.run.suite.file.Check(p, r)
+	err := w.run.file.Check(p, r)
 	if err == nil {
 		err = errors.New("the check failed, but the bytes are right now: they changed while they were read")
 	}

@@ -52,12 +52,17 @@ func Warm(ctx context.Context, f *os.File, size int64) error {
 		if tries == attempts || tries > 0 && r.Share() < hopeless {
 			return fmt.Errorf("warming %s: after reading it %d times only %v; is there enough free memory for %d bytes, and does nobody drop the machine's cache?: %w", f.Name(), tries, r, size, ErrUnsupported)
 		}
-		err = chunks.Each(ctx, size, warmChunk, warmReaders, chunks.Heap, func(p []byte, off int64) error {
-			_, err := f.ReadAt(p, off)
-			return err
-		}, nil)
-		if err != nil {
+		if err := ReadThrough(ctx, f, size); err != nil {
 			return fmt.Errorf("warming %s: %w", f.Name(), err)
 		}
 	}
+}
+
+// ReadThrough reads the first size bytes of f once, several chunks at a time, whether they stay in the page cache or not.
+// It gives up when ctx ends.
+func ReadThrough(ctx context.Context, f *os.File, size int64) error {
+	return chunks.Each(ctx, size, warmChunk, warmReaders, chunks.Heap, func(p []byte, off int64) error {
+		_, err := f.ReadAt(p, off)
+		return err
+	}, nil)
 }

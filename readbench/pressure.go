@@ -1,0 +1,255 @@
+package readbench
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/readbench/suite/internal/memhog"
+	"github.com/readbench/suite/internal/memlimit"
+	"github.com/readbench/suite/internal/notice"
+	"github.com/readbench/suite/internal/pagecache"
+)
+
+// pressureCase: the data is larger than the memory that its pages may have, percent of it, and the kernel reclaims what
+// was not used for long: steady state, in which some reads meet pages and others do not, as reclaim will have it. Ranges
+// are drawn with replacement.
+type pressureCase struct{ percent int }
+
+const (
+	pressureSteady = 0.01 // how much residency may change between two looks, and from begin to end of a call
+	pressureSlack  = 0.05 // how much more of the file than its share may be resident: above it, pages are charged elsewhere
+	pressureLook   = 250 * time.Millisecond
+	mostPressure   = 10000 // percent
+)
+
+// parsePressure is the case of a name such as pressure110; ok is false if it is none.
+func parsePressure(name string) (c pressureCase, ok bool) {
+	digits, ok := strings.CutPrefix(name, "pressure")
+	n, err := strconv.Atoi(digits)
+	return pressureCase{n}, ok && err == nil && n > 100 && n <= mostPressure && digits == strconv.Itoa(n)
+}
+
+func (c pressureCase) name() string { return fmt.Sprintf("pressure%d", c.percent) }
+
+// plan is how much data there is, and how much page cache for it.
+func (c pressureCase) plan(f *File, limit Size) (data, cache int64, err error) {
+	page := int64(f.page)
+	if limit == 0 {
+		return f.size, f.size * 100 / int64(c.percent) / page * page, nil
+	}
+	cache = int64(limit) / page * page
+	data = cache / 100 * int64(c.percent) / page * page
+	if data > f.size {
+		return 0, 0, Unsupported("%s: %d %% of %s are %d bytes of data, %s has %d; set %sSIZE to %s or more, or a smaller %sLIMIT",
+			c.name(), c.percent, limit, data, f.path, f.size, EnvPrefix, Size((data+blockSize-1)/blockSize*blockSize), EnvPrefix)
+	}
+	return data, cache, nil
+}
+
+// enter takes the memory away: evict, join, limit, in this order, since a page is charged to the group that first reads it.
+func (c pressureCase) enter(ctx context.Context, r *running) (_ caseState, err error) {
+	if r.row.Predrawn || r.row.Effect != EffectRead && r.row.Effect != EffectNone {
+		return nil, Unsupported("%s: it is a case of reads only", c.name())
+	}
+	data, cache, err := c.plan(r.file, r.suite.config.Limit)
+	if err != nil {
+		return nil, err
+	}
+	r.file = r.file.part(data)
+	s := &pressureState{pressureCase: c, run: r, cache: cache}
+	if r.row.Effect == EffectNone {
+		return s, nil
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, s.Close())
+		}
+	}()
+	// All of the file, not only the part that is the data.
+	if err := (coldPages{&running{suite: r.suite, file: r.suite.file, row: r.row}}).evict(ctx); err != nil {
+		return nil, err
+	}
+	if err := s.squeeze(ctx); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// pressureState: either a group or a hog keeps memory away.
+type pressureState struct {
+	pressureCase
+	run     *running
+	cache   int64 // bytes of page cache that are left
+	group   *memlimit.Group
+	limited int64 // its limit, in bytes
+	hog     *memhog.Hog
+	before  memlimit.Events
+}
+
+// squeeze leaves as much memory as cache, for pages of files, and what this process needs itself: in a memory-limited
+// group, or by taking the rest of the machine's where no group can be made.
+func (s *pressureState) squeeze(ctx context.Context) error {
+	groupErr := s.join()
+	if groupErr == nil || !errors.Is(groupErr, memlimit.ErrUnsupported) {
+		return groupErr
+	}
+	if s.cache < memhog.Floor {
+		return Unsupported("%s: %w; and taking memory away from the whole machine must leave it %d bytes, the case wants it to have %d", s.name(), groupErr, int64(memhog.Floor), s.cache)
+	}
+	var err error
+	if s.hog, err = memhog.Leave(ctx, s.cache); err != nil {
+		if errors.Is(err, memhog.ErrUnsupported) {
+			return Unsupported("%s: %w; and %w", s.name(), groupErr, err)
+		}
+		return err
+	}
+	s.run.suite.explain(s.name(), "%s of data; the memory of the whole machine is taken but for %d bytes, since %v", Size(s.run.file.size), s.cache, groupErr)
+	return nil
+}
+
+// join makes the group and sets its limit.
+func (s *pressureState) join() error {
+	controller, err := memlimit.Find("/")
+	if err != nil {
+		return err
+	}
+	if err := s.run.suite.sweep(controller); err != nil {
+		return err
+	}
+	if s.group, err = controller.Join(s.name()); err != nil {
+		return err
+	}
+	return s.limit(s.cache)
+}
+
+// limit sets the limit of the group.
+func (s *pressureState) limit(bytes int64) error {
+	err := s.group.Limit(bytes)
+	var small *memlimit.TooSmallError
+	if errors.As(err, &small) {
+		data := Size(small.Least * int64(s.percent) / 100)
+		return fmt.Errorf("%s: %s of data leave %d bytes for their pages: %w; so %s of data or more would work (%sSIZE, or a %sLIMIT of %s or more)",
+			s.name(), Size(s.run.file.size), s.cache, err, (data>>20+1)<<20, EnvPrefix, EnvPrefix, Size(small.Least>>20+1)<<20)
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", s.name(), err)
+	}
+	s.limited = bytes
+	return nil
+}
+
+// trim sets the limit anew, so that it leaves the page cache what it should have: what the group is charged besides the
+// data's pages (memory of this process that it took after it joined, the kernel's own records) shows only once it is full.
+func (s *pressureState) trim() error {
+	if s.group == nil {
+		return nil
+	}
+	u, err := s.group.Usage()
+	if err != nil {
+		return err
+	}
+	if err := s.limit(s.limited + s.cache - u.File); err != nil {
+		return err
+	}
+	s.run.suite.explain(s.name(), "%s of data; page cache for %d bytes of them, %d for this process and the kernel's records: a limit of %d in %s",
+		Size(s.run.file.size), s.cache, s.limited-s.cache, s.limited, s.group.Dir())
+	return nil
+}
+
+// Close gives the memory back, and evicts what was charged for the file.
+func (s *pressureState) Close() error {
+	var err error
+	if s.group != nil {
+		err = s.group.Close()
+	}
+	if s.hog != nil {
+		err = errors.Join(err, s.hog.Close())
+	}
+	return err
+}
+
+func (s *pressureState) drawer(w *Worker) drawer {
+	if s.run.row.Order == OrderSequential {
+		return &endless{newScan(s.run, w.ID)}
+	}
+	return &uniform{s.run.geometry, &w.rng}
+}
+
+// prepare reads the file through once, then runs the row until residency is steady.
+func (s *pressureState) prepare(ctx context.Context) error {
+	if s.run.row.Effect == EffectNone {
+		return nil
+	}
+	f := s.run.file
+	defer notice.Slow("reading %s until its residency is steady", f.path)()
+	if err := pagecache.ReadThrough(ctx, f.control, f.size); err != nil {
+		return fmt.Errorf("reading %s through: %w", f.path, err)
+	}
+	if err := s.trim(); err != nil {
+		return err
+	}
+	last, err := pagecache.Resident(f.control, 0, f.size)
+	for err == nil {
+		if err := ctx.Err(); err != nil {
+			return fmt.Errorf("reading %s until its residency is steady, which is %v now: %w", f.path, last, err)
+		}
+		end := time.Now().Add(pressureLook)
+		if err := s.run.performEach(s.run.row.Threads, func() bool { return time.Now().Before(end) }); err != nil {
+			return err
+		}
+		now, err := pagecache.Resident(f.control, 0, f.size)
+		if err != nil {
+			return err
+		}
+		if change := now.Share() - last.Share(); -pressureSteady <= change && change <= pressureSteady {
+			return nil
+		}
+		last = now
+	}
+	return err
+}
+
+func (s *pressureState) restore(_ context.Context, when moment) error {
+	if s.group == nil {
+		return nil
+	}
+	u, err := s.group.Usage()
+	s.before = u.Events
+	return err
+}
+
+func (s *pressureState) judge(res *result) error {
+	if res.row.Effect == EffectNone {
+		return nil
+	}
+	if s.group != nil {
+		u, err := s.group.Usage()
+		if err != nil {
+			return err
+		}
+		res.groupFile = float64(u.File) / float64(s.cache)
+		if killed := u.Events.Sub(s.before).OOMKills; killed > 0 {
+			return fmt.Errorf("the kernel killed %d processes of the memory-limited group for want of memory", killed)
+		}
+	}
+	if res.direct {
+		return judgeDirect(res)
+	}
+	share := 100 / float64(s.percent)
+	for _, r := range []pagecache.Residency{res.before, res.after} {
+		if r.Share() > share+pressureSlack {
+			return fmt.Errorf("%v, but there is page cache for %.0f %%: pages are charged to somebody else", r, 100*share)
+		}
+	}
+	if change := res.after.Share() - res.before.Share(); change > pressureSteady || change < -pressureSteady {
+		return fmt.Errorf("the file was not in a steady state: %v when the call began, %v when it ended", res.before, res.after)
+	}
+	if res.counters.DeviceBytes == 0 && res.ranges() > 100*int64(s.percent) {
+		return fmt.Errorf("%d reads, and the device delivered nothing: there was no pressure", res.ranges())
+	}
+	return nil
+}
