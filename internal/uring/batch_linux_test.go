@@ -95,6 +95,7 @@ func TestWhatARingCannotReadFailsIt(t *testing.T) {
 }
 
 func TestFaultsAreRepairedAndCounted(t *testing.T) {
+	const batches = 2
 	type count struct{ short, retried bool }
 	for _, c := range []struct {
 		name string
@@ -127,7 +128,7 @@ func TestFaultsAreRepairedAndCounted(t *testing.T) {
 				r := openTest(t, o)
 				rng := rand.New(rand.NewPCG(7, 8))
 				inject(r, c.make(rng))
-				for range 5 {
+				for range batches {
 					doAndCheck(t, r, randomReads(rng, 3*o.Depth, o.MaxRange))
 				}
 				got := r.Counts()
@@ -137,7 +138,7 @@ func TestFaultsAreRepairedAndCounted(t *testing.T) {
 				if !c.want.short && got.Short != 0 {
 					t.Errorf("counted %d short reads, none was", got.Short)
 				}
-				if again := got.Submissions - uint64(5*3*o.Depth); again > got.Short+got.Retried {
+				if again := got.Submissions - uint64(batches*3*o.Depth); again > got.Short+got.Retried {
 					t.Errorf("%d submissions beyond the reads, counted %+v", again, got)
 				}
 			})

@@ -145,7 +145,7 @@ func TestBuffersStayIfTheirReadsCannotBeWaitedFor(t *testing.T) {
 
 func TestNothingIsLeft(t *testing.T) {
 	onEngines(t, func(t *testing.T, o Options) {
-		const rings, buffers = 20, 16 << 20 // bytes of each: more than anything else changes meanwhile
+		const rings, buffers = 16, 8 << 20 // bytes of each: more than anything else changes meanwhile
 		o.MaxRange, o.Batches = buffers/o.Depth, 2
 		errs := map[string]func(r *Ring) error{
 			"finished":    func(r *Ring) error { r.Add(0, 1000); return r.Do(ignore) },

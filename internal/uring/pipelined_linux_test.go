@@ -104,7 +104,7 @@ func TestBatchesDoNotAllocate(t *testing.T) {
 	onAll(t, func(t *testing.T, o Options) {
 		o.Batches, o.Batch = 2, o.Depth
 		r := openTest(t, o)
-		reads := randomReads(rand.New(rand.NewPCG(15, 16)), 5*o.Depth, o.MaxRange)
+		reads := randomReads(rand.New(rand.NewPCG(15, 16)), 2*o.Depth, o.MaxRange)
 		fail := func(err error) {
 			if err != nil {
 				t.Fatal(err)
@@ -117,12 +117,12 @@ func TestBatchesDoNotAllocate(t *testing.T) {
 		do()
 		do()
 		do() // each of the batches has had its size
-		if n := testing.AllocsPerRun(100, do); n != 0 {
+		if n := testing.AllocsPerRun(20, do); n != 0 {
 			t.Errorf("Do: %v allocations a batch", n)
 		}
 		add(r, reads)
 		fail(r.Start())
-		if n := testing.AllocsPerRun(100, func() {
+		if n := testing.AllocsPerRun(20, func() {
 			add(r, reads)
 			fail(r.Start())
 			fail(r.Finish(ignore))
