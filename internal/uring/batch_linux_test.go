@@ -220,6 +220,9 @@ func TestErrorsFailTheRing(t *testing.T) {
 				if c.each != nil && calls != 1 {
 					t.Errorf("each was called %d times, and failed the first time", calls)
 				}
+				if len(c.fault.forge) > 0 && calls != 0 {
+					t.Errorf("%d reads were handed over after a completion of nothing", calls)
+				}
 				if f.flying != 0 || r.flying != 0 || r.lost {
 					t.Errorf("%d requests in flight (%d by count) after an error", f.flying, r.flying)
 				}

@@ -142,7 +142,7 @@ type checker struct {
 	seen  []int
 }
 
-// pathOf opens another descriptor: the ring's own may be one of O_DIRECT, or closed by the test.
+// newChecker opens another descriptor: the ring's own may be one of O_DIRECT, or be closed by the test.
 func newChecker(t testing.TB, f *os.File, reads []read) *checker {
 	t.Helper()
 	other, err := os.Open(f.Name())
