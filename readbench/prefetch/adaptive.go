@@ -1,0 +1,158 @@
+package prefetch
+
+import (
+	"math/rand/v2"
+	"time"
+
+	"golang.org/x/sys/cpu"
+
+	"github.com/readbench/suite/readbench"
+)
+
+// Adaptive is meant to be right everywhere. Each worker is in one of three moods, and goes from one to another by what
+// its own probes say:
+//
+//   - watching: every range is probed, and misses are hinted. It is where a worker starts.
+//   - trusting, after a long run of hits: 1 range in 64 is probed, at random distances, so nearly all batches make no
+//     system call. One miss ends it.
+//   - flooding, when so many of the latest probes missed that hinting everything costs less than probing everything:
+//     every range is hinted without a probe, but for 1 in 32, at random distances. It ends when the share of
+//     misses has halved, or by as long a run of hits that it may trust.
+//
+// How long a run, and how large a share, follows from the costs of the Target: see docs/policies.md. Workers share
+// nothing. It remembers rates, and nothing about any page: so it has nothing to forget when a file is evicted.
+func Adaptive() Policy { return adaptive{} }
+
+type adaptive struct{}
+
+const (
+	trustSample = 64 // mean distance of probes while trusting
+	floodSample = 32 // mean distance of probes while flooding
+
+	certain = 1 << 16 // a share of 1
+	memory  = 4       // a probe counts 1/2^memory of the share of misses
+)
+
+func (adaptive) Name() string { return "adaptive" }
+
+func (adaptive) Open(t Target) func(int) Decider {
+	r := newAdaptiveRules(t)
+	return func(id int) Decider {
+		d := &adaptiveDecider{adaptiveRules: r}
+		d.rng.Seed(uint64(id), 0)
+		return d
+	}
+}
+
+// adaptiveRules are the borders between the moods.
+type adaptiveRules struct {
+	trust      int // hits in a row from which on a watching worker trusts
+	trustFlood int // the same for a flooding worker, of its few probes
+	flood      int // share of misses from which on it floods
+}
+
+// newAdaptiveRules weighs costs.
+//
+// A miss that goes unseen costs the faults beyond the one wait that it would have cost with a hint, too. If there are more
+// workers than processors, others work during that wait, and about a quarter of it remains: the processor's part.
+// Trusting is right while (share of misses) × (cost of such a miss) is less than the cost of a probe. Since trust
+// lasts 64 times as long as it takes to find out that it was wrong, it takes a run of 3.5 times the hits that would be
+// expected between two misses at that share; of the few probes of
+// a flooding worker, it takes 2 times that.
+//
+// Flooding is right while a hint of what is resident anyway, for all but the misses, costs less than a probe of everything.
+func newAdaptiveRules(t Target) adaptiveRules {
+	const (
+		shortest, longest = 256, 8192
+		some              = 50 * time.Nanosecond // what a system call costs at the least
+	)
+	probe, hint := max(t.Probe, some), max(t.Hint, some)
+	miss := t.Read * time.Duration(max(1, t.Faults-1))
+	if t.Workers > t.Processors {
+		miss /= 4
+	}
+	run := func(n time.Duration) int { return int(min(max(n, shortest), longest)) }
+	return adaptiveRules{
+		trust:      run(7 * miss / (2 * probe)),
+		trustFlood: run(2 * miss / hint),
+		flood:      int(certain * max(0, min(1-float64(probe)/float64(hint), 0.5))),
+	}
+}
+
+type mood int
+
+const (
+	watching mood = iota
+	trusting
+	flooding
+)
+
+type adaptiveDecider struct {
+	_ cpu.CacheLinePad
+	adaptiveRules
+	mood  mood
+	gap   int // ranges until the next probe, unless watching
+	run   int // hits in a row
+	share int // of misses among the latest probes
+	rng   rand.PCG
+	_     cpu.CacheLinePad
+}
+
+func (d *adaptiveDecider) Skip(rs []readbench.Range) int {
+	if d.mood != trusting {
+		return 0
+	}
+	n := min(len(rs), d.gap)
+	d.gap -= n
+	return n
+}
+
+func (d *adaptiveDecider) Decide(readbench.Range) Action {
+	if d.mood == watching || d.gap == 0 {
+		return Probe
+	}
+	d.gap--
+	if d.mood == trusting {
+		return Skip
+	}
+	return Hint
+}
+
+func (d *adaptiveDecider) Learn(_ readbench.Range, resident bool) {
+	if resident {
+		d.hit()
+	} else {
+		d.miss()
+	}
+	switch d.mood {
+	case trusting:
+		d.draw(trustSample)
+	case flooding:
+		d.draw(floodSample)
+	}
+}
+
+func (d *adaptiveDecider) hit() {
+	d.run++
+	d.share -= d.share >> memory
+	switch {
+	case d.mood == watching && d.run >= d.trust, d.mood == flooding && d.run >= d.trustFlood:
+		d.mood = trusting
+	case d.mood == flooding && d.share < d.flood/2:
+		d.mood = watching
+	}
+}
+
+func (d *adaptiveDecider) miss() {
+	d.run = 0
+	d.share += (certain - d.share) >> memory
+	switch {
+	case d.share >= d.flood:
+		d.mood = flooding
+	case d.mood == trusting:
+		d.mood = watching
+	}
+}
+
+// draw draws how many ranges lie between this probe and the next: 0 to 2n-2, so that one range in n is probed.
+func (d *adaptiveDecider) draw(n int) { d.gap = int(d.rng.Uint64() % uint64(2*n-1)) }
