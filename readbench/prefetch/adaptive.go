@@ -9,8 +9,8 @@ import (
 	"github.com/readbench/suite/readbench"
 )
 
-// Adaptive is meant to be right everywhere. Each worker is in one of three moods, and goes from one to another by what
-// its own probes say:
+// Adaptive is meant to be right everywhere. Each worker is in one of three moods, and goes from one to another
+// by what its own probes say:
 //
 //   - watching: every range is probed, and misses are hinted. It is where a worker starts.
 //   - trusting, after a long run of hits: 1 range in 64 is probed, at random distances, so nearly all batches make no
@@ -53,14 +53,15 @@ type adaptiveRules struct {
 
 // newAdaptiveRules weighs costs.
 //
-// A miss that goes unseen costs the faults beyond the one wait that it would have cost with a hint, too. If there are more
-// workers than processors, others work during that wait, and about a quarter of it remains: the processor's part.
-// Trusting is right while (share of misses) × (cost of such a miss) is less than the cost of a probe. Since trust
-// lasts 64 times as long as it takes to find out that it was wrong, it takes a run of 3.5 times the hits that would be
-// expected between two misses at that share; of the few probes of
-// a flooding worker, it takes 2 times that.
+// A miss that goes unseen costs the faults beyond the one wait that it would have cost with a hint, too. If
+// there are more workers than processors, others work during that wait, and about a quarter of it remains: the
+// processor's part. Trusting is right while (share of misses) × (cost of such a miss) is less than the cost of
+// a probe. Since trust lasts 64 times as long as it takes to find out that it was wrong, it takes a run of 3.5
+// times the hits that would be expected between two misses at that share; of the few probes of a flooding
+// worker, it takes 2 times that.
 //
-// Flooding is right while a hint of what is resident anyway, for all but the misses, costs less than a probe of everything.
+// Flooding is right while a hint of what is resident anyway, for all but the misses, costs less than a probe of
+// everything.
 func newAdaptiveRules(t Target) adaptiveRules {
 	const (
 		shortest, longest = 256, 8192

@@ -37,8 +37,8 @@ func TestAdaptiveRules(t *testing.T) {
 	}
 }
 
-// The moods, on written sequences, at the costs of target: it trusts after 4666 hits, trusts after 2000 of a flood's
-// probes, floods from a quarter of misses on.
+// The moods, on written sequences, at the costs of target: it trusts after 4666 hits, trusts after 2000 of a
+// flood's probes, floods from a quarter of misses on.
 func TestAdaptiveMoods(t *testing.T) {
 	const trust = 4666
 	r := newAdaptiveRules(target(1))
@@ -79,8 +79,8 @@ func TestAdaptiveMoods(t *testing.T) {
 		t.Errorf("while it trusts, %.0f %% of the batches make no system call, want most", 100*share)
 	}
 
-	// All is cold from here on: within the longest gap it sees that, then no range goes without a hint, and it floods after 5
-	// misses (or a few more, if the first of a flood's probes come at once).
+	// All is cold from here on: within the longest gap it sees that, then no range goes without a hint, and it
+	// floods after 5 misses (or a few more, if the first of a flood's probes come at once).
 	said = replay(d, rep("m", 400), 16, true)
 	first, flood := strings.IndexByte(said, 'm'), strings.IndexByte(said, 'H')
 	if first < 0 || first > 2*trustSample-2 || flood < first+5 || flood > first+8 || strings.Contains(said[first:], ".") {

@@ -9,16 +9,17 @@ import (
 	"github.com/readbench/suite/readbench"
 )
 
-// Backoff counts the ranges since the last miss, in one counter for all workers of a file, and probes only where the
-// count is 0 or a power of two; a miss sets it to 0. Skipped ranges count too, and nothing caps the distance. It is
-// what apache/lucene does since pull request 13381.
+// Backoff counts the ranges since the last miss, in one counter for all workers of a file, and probes only
+// where the count is 0 or a power of two; a miss sets it to 0. Skipped ranges count too, and nothing caps the
+// distance. It is what apache/lucene does since pull request 13381.
 func Backoff() Policy { return counting{"backoff", nextPower, true} }
 
 // BackoffLocal is Backoff with a counter for each worker, as its first form had one for each clone of an input.
 func BackoffLocal() Policy { return counting{"backoff-local", nextPower, false} }
 
-// SlowClimb counts like Backoff, but its distances stay short: it probes each of the first 8 ranges since a miss, then
-// every 8th, and at 64 it probes and starts again. It was proposed in apache/lucene pull request 16145.
+// SlowClimb counts like Backoff, but its distances stay short: it probes each of the first 8 ranges since a
+// miss, then every 8th, and at 64 it probes and starts again. It was proposed in apache/lucene pull request
+// 16145.
 func SlowClimb() Policy { return counting{"slowclimb", nextStep, true} }
 
 // counting is a policy whose decision depends on a count of ranges alone.
@@ -76,8 +77,8 @@ type countingDecider struct {
 	next func(c uint64) (at, then uint64)
 }
 
-// Skip moves the counter up to where it probes next, or by the whole batch. The decisions are those of counting one by one; the
-// counter is written once for all of them.
+// Skip moves the counter up to where it probes next, or by the whole batch. The decisions are those of counting
+// one by one; the counter is written once for all of them.
 func (d *countingDecider) Skip(rs []readbench.Range) int {
 	for {
 		c := d.c.n.Load()

@@ -6,8 +6,8 @@ import (
 	"github.com/readbench/suite/readbench"
 )
 
-// BenchmarkDecide is what a decision costs, per range, in batches of 16, by a worker that has seen all of the file resident: what
-// is skipped and what is decided about, without the probe itself.
+// BenchmarkDecide is what a decision costs, per range, in batches of 16, by a worker that has seen all of the
+// file resident: what is skipped and what is decided about, without the probe itself.
 func BenchmarkDecide(b *testing.B) {
 	for _, p := range Policies() {
 		b.Run("policy="+p.Name(), func(b *testing.B) {

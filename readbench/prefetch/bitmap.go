@@ -10,14 +10,14 @@ import (
 	"github.com/readbench/suite/readbench"
 )
 
-// Bitmap remembers which pages were seen resident, in a bitmap that all workers share, and probes a range only if one of
-// its pages is unknown. After 60 s everything is forgotten. VictoriaMetrics does that in production.
+// Bitmap remembers which pages were seen resident, in a bitmap that all workers share, and probes a range only
+// if one of its pages is unknown. After 60 s everything is forgotten. VictoriaMetrics does that in production.
 //
 // What is evicted in the meantime stays known, and is then read without a hint. It forgets when it is told to
 // (readbench.Forgetter): an eviction between two epochs of a benchmark takes no time that would count for it.
 //
-// A worker looks at the clock once in 256 ranges, so up to that many may be decided about on what is older. A bitmap
-// takes 1 bit a page, 32 KiB a GiB of file.
+// A worker looks at the clock once in 256 ranges, so up to that many may be decided about on what is older. A
+// bitmap takes 1 bit a page, 32 KiB a GiB of file.
 func Bitmap() Policy { return bitmap{time.Now} }
 
 const (

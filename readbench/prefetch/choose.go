@@ -3,6 +3,7 @@ package prefetch
 import (
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"sync"
 	"time"
@@ -11,27 +12,37 @@ import (
 )
 
 const (
-	tries      = 5   // of which the fastest counts: what disturbs a measurement makes it longer
-	tryBatches = 8   // batches of one try
-	tryRanges  = 16  // ranges of a batch
-	clearly    = 0.9 // cost below which, as a share of another's, one call is taken for cheaper and not for the same
+	tries      = 16   // of each call, in turns; the fastest counts, since what disturbs a measurement makes it longer
+	tryBatches = 8    // batches of one try
+	tryRanges  = 16   // ranges of a batch
+	clearly    = 0.75 // cost below which, as a share of another's, a call is preferred to one that stands before it
 
 	assumedRead = 100 * time.Microsecond // where the device cannot be asked
 	directReads = 9
 )
 
-// choose measures the calls and decides on a probe and a hint.
+// A survey is what there is and what it costs, for one file and one number of workers.
+type survey struct {
+	probes, hints []measured
+	read          time.Duration
+	leftOut       []error
+}
+
+// surveys are those of this process, by surveyKey: measured once, so that all rows that read a file decide alike.
+var surveys sync.Map
+
+type surveyKey struct {
+	file           any // which file it is
+	workers, bytes int // that call at the same time, and of a range
+}
+
+// choose decides on a probe and a hint.
 func (a *Advisor) choose() error {
-	ranges, err := a.warm()
+	s, err := a.survey()
 	if err != nil {
 		return err
 	}
-	for _, kind := range probeKinds {
-		a.probes = a.try(a.probes, string(kind), kind == a.c.Probe || a.c.Probe == BestProbe, func() (time.Duration, error) { return a.tryProbe(kind, ranges) })
-	}
-	for _, kind := range hintKinds {
-		a.hints = a.try(a.hints, string(kind), kind == a.c.Hint || a.c.Hint == BestHint, func() (time.Duration, error) { return a.tryHint(kind, ranges) })
-	}
+	a.probes, a.hints, a.leftOut, a.target.Read = s.probes, s.hints, s.leftOut, s.read
 	probe, err := a.pick("probe", string(a.c.Probe), a.probes)
 	if _, probeless := a.c.Policy.(Probeless); err != nil && !(probeless && a.c.Probe == BestProbe) {
 		return err
@@ -43,12 +54,55 @@ func (a *Advisor) choose() error {
 	a.c.Probe, a.c.Hint = ProbeKind(probe.kind), HintKind(hint.kind)
 	a.target.Probe, a.target.Hint = probe.cost, hint.cost
 	if a.c.Hint != ProcessMadvise {
-		if err := a.Close(); err != nil {
-			return err
+		return a.Close()
+	}
+	return a.openPidfd()
+}
+
+// survey returns what was measured before, or measures.
+func (a *Advisor) survey() (*survey, error) {
+	key := surveyKey{a.k.identity(a.c.FD), min(a.c.Workers, a.target.Processors), a.c.Faults * a.c.PageSize}
+	if s, ok := surveys.Load(key); ok && key.file != nil {
+		return s.(*survey), nil
+	}
+	ranges, err := a.warm()
+	if err != nil {
+		return nil, err
+	}
+	var probes, hints []*candidate
+	for _, kind := range probeKinds {
+		probes = append(probes, a.probeCandidate(kind, ranges))
+	}
+	for _, kind := range hintKinds {
+		hints = append(hints, a.hintCandidate(kind, ranges))
+	}
+	for range tries {
+		for _, c := range slices.Concat(probes, hints) {
+			c.try(a, key.workers)
 		}
 	}
-	a.target.Read = a.readTime()
-	return nil
+	s := &survey{}
+	s.probes, s.hints = s.take(a, probes), s.take(a, hints)
+	if s.read, err = a.readTime(); err != nil {
+		s.leftOut = append(s.leftOut, fmt.Errorf("prefetching on %s without knowing how long its device takes to read a page, %v is assumed: %w", a.c.Name, assumedRead, err))
+		s.read = assumedRead
+	}
+	if key.file != nil {
+		surveys.Store(key, s)
+	}
+	return s, nil
+}
+
+// take sorts candidates into what can be used and what is left out.
+func (s *survey) take(a *Advisor, from []*candidate) (usable []measured) {
+	for _, c := range from {
+		if c.err != nil {
+			s.leftOut = append(s.leftOut, fmt.Errorf("prefetching on %s without %s: %w", a.c.Name, c.kind, c.err))
+			continue
+		}
+		usable = append(usable, c.measured)
+	}
+	return usable
 }
 
 // warm reads some ranges, spread over the file, into the page cache.
@@ -68,27 +122,19 @@ func (a *Advisor) warm() ([]readbench.Range, error) {
 	return ranges, nil
 }
 
-// try adds a kind and its cost to what was measured, or its error to what was left out.
-func (a *Advisor) try(to []measured, kind string, wanted bool, cost func() (time.Duration, error)) []measured {
-	if !wanted {
-		return to
-	}
-	c, err := cost()
-	if err != nil {
-		a.leftOut = append(a.leftOut, fmt.Errorf("prefetching on %s without %s: %w", a.c.Name, kind, err))
-		return to
-	}
-	return append(to, measured{kind, c})
+// A candidate is a call that is tried.
+type candidate struct {
+	measured
+	batch func() func() error // makes what runs a batch on one goroutine
+	err   error               // why it cannot be used
 }
 
-func (a *Advisor) tryProbe(kind ProbeKind, ranges []readbench.Range) (time.Duration, error) {
-	if err := a.k.visible(a.c.FD); err != nil {
-		return 0, err
+func (a *Advisor) probeCandidate(kind ProbeKind, ranges []readbench.Range) *candidate {
+	c := &candidate{measured: measured{string(kind), math.MaxInt64}}
+	if c.err = a.k.visible(a.c.FD); c.err == nil {
+		c.err = a.truthful(kind, ranges)
 	}
-	if err := a.truthful(kind, ranges); err != nil {
-		return 0, err
-	}
-	return a.measure(func() func() error {
+	c.batch = func() func() error {
 		w := newWorker(a, nil, kind, Madvise)
 		return func() error {
 			for _, r := range ranges {
@@ -98,11 +144,13 @@ func (a *Advisor) tryProbe(kind ProbeKind, ranges []readbench.Range) (time.Durat
 			}
 			return nil
 		}
-	})
+	}
+	return c
 }
 
-// truthful returns an error if a probe says that what was read a moment ago is not resident. On overlayfs, for instance,
-// cachestat looks at a file that never has pages. A page may have been reclaimed in that moment, but not time and again.
+// truthful returns an error if a probe says that what was read a moment ago is not resident. On overlayfs, for
+// instance, cachestat looks at a file that never has pages. A page may have been reclaimed in that moment, but
+// not time and again.
 func (a *Advisor) truthful(kind ProbeKind, ranges []readbench.Range) error {
 	w := newWorker(a, nil, kind, Madvise)
 	r := ranges[0]
@@ -118,61 +166,74 @@ func (a *Advisor) truthful(kind ProbeKind, ranges []readbench.Range) error {
 	return errors.New("it says that pages are not resident which were read a moment ago; is the file on a stacked file system (overlayfs) or one without page cache (DAX)?")
 }
 
-func (a *Advisor) tryHint(kind HintKind, ranges []readbench.Range) (_ time.Duration, err error) {
-	if kind == ProcessMadvise && a.pidfd < 0 {
-		if a.pidfd, err = a.k.pidfdOpen(); err != nil {
-			a.pidfd = -1
-			return 0, fmt.Errorf("pidfd_open: %w", err)
-		}
+func (a *Advisor) hintCandidate(kind HintKind, ranges []readbench.Range) *candidate {
+	c := &candidate{measured: measured{string(kind), math.MaxInt64}}
+	if kind == ProcessMadvise {
+		c.err = a.openPidfd()
 	}
-	return a.measure(func() func() error {
+	c.batch = func() func() error {
 		w := newWorker(a, always{}, Mincore, kind)
 		return func() error { return w.Prefetch(ranges) }
-	})
+	}
+	return c
 }
 
-// measure returns the time that one range of a batch takes, with as many batches at the same time as there are workers
-// and processors for them. batch makes what runs a batch on one goroutine.
-func (a *Advisor) measure(batch func() func() error) (time.Duration, error) {
-	n := min(a.c.Workers, a.target.Processors)
-	best := time.Duration(-1)
-	for range tries {
-		took, errs := make([]time.Duration, n), make([]error, n)
-		ready, begin := make(chan struct{}, n), make(chan struct{})
-		var wg sync.WaitGroup
-		for i := range n {
-			wg.Go(func() {
-				run := batch()
-				ready <- struct{}{}
-				<-begin
-				start := a.k.now()
-				for range tryBatches {
-					if errs[i] = run(); errs[i] != nil {
-						return
-					}
+// openPidfd opens the descriptor of this process that process_madvise wants, until Close.
+func (a *Advisor) openPidfd() error {
+	if a.pidfd >= 0 {
+		return nil
+	}
+	fd, err := a.k.pidfdOpen()
+	if err != nil {
+		return fmt.Errorf("pidfd_open: %w", err)
+	}
+	a.pidfd = fd
+	return nil
+}
+
+// try runs some batches on n goroutines at the same time. What half of them stay below is what a range takes: a
+// few that were not running at the time neither wait for others nor make them wait.
+func (c *candidate) try(a *Advisor, n int) {
+	if c.err != nil {
+		return
+	}
+	took, errs := make([]time.Duration, n), make([]error, n)
+	ready, begin := make(chan struct{}, n), make(chan struct{})
+	var wg sync.WaitGroup
+	for i := range n {
+		wg.Go(func() {
+			run := c.batch()
+			ready <- struct{}{}
+			<-begin
+			start := a.k.now()
+			for range tryBatches {
+				if errs[i] = run(); errs[i] != nil {
+					return
 				}
-				took[i] = a.k.now().Sub(start)
-			})
-		}
-		for range n {
-			<-ready
-		}
-		close(begin)
-		wg.Wait()
-		for _, err := range errs {
-			if err != nil { // one of them says it
-				return 0, err
 			}
-		}
-		if slowest := slices.Max(took); best < 0 || slowest < best {
-			best = slowest
+			took[i] = a.k.now().Sub(start)
+		})
+	}
+	for range n {
+		<-ready
+	}
+	close(begin)
+	wg.Wait()
+	for _, err := range errs {
+		if err != nil { // one of them says it
+			c.err = err
+			return
 		}
 	}
-	return best / (tryBatches * tryRanges), nil
+	slices.Sort(took)
+	c.cost = min(c.cost, took[(n-1)/2]/(tryBatches*tryRanges))
 }
 
-// pick returns the cheapest, and among those that cost about the same the first; or what was asked for.
+// pick returns what was asked for, or the first that nothing after it is clearly cheaper than.
 func (a *Advisor) pick(what, asked string, from []measured) (best measured, err error) {
+	if asked != "" {
+		from = slices.DeleteFunc(slices.Clone(from), func(m measured) bool { return m.kind != asked })
+	}
 	if len(from) == 0 {
 		if asked == "" {
 			asked = "any " + what
@@ -188,15 +249,14 @@ func (a *Advisor) pick(what, asked string, from []measured) (best measured, err 
 	return best, nil
 }
 
-// readTime is the median of some reads of the device. Where it cannot be asked, that is left out, and a usual time taken.
-func (a *Advisor) readTime() time.Duration {
+// readTime is what a quarter of some reads of the device stay below: others may be using it now.
+func (a *Advisor) readTime() (time.Duration, error) {
 	took, err := a.directTimes()
 	if err != nil {
-		a.leftOut = append(a.leftOut, fmt.Errorf("prefetching on %s without knowing how long its device takes to read a page, %v is assumed: %w", a.c.Name, assumedRead, err))
-		return assumedRead
+		return 0, err
 	}
 	slices.Sort(took)
-	return took[len(took)/2]
+	return took[len(took)/4], nil
 }
 
 func (a *Advisor) directTimes() (took []time.Duration, err error) {

@@ -29,9 +29,9 @@ func deciders(p Policy, t Target) []Decider {
 	return ds
 }
 
-// replay shows ranges to a decider, in batches, as Worker.Prefetch does. truth[i] is 'h' if range i is a hit (resident), 'm' if
-// it is a miss; page numbers count up from 0. The answer has a letter for each range: '.' skipped, 'h' probed and found
-// resident, 'm' probed and found missing, 'H' hinted without a probe.
+// replay shows ranges to a decider, in batches, as Worker.Prefetch does. truth[i] is 'h' if range i is a hit
+// (resident), 'm' if it is a miss; page numbers count up from 0. The answer has a letter for each range: '.'
+// skipped, 'h' probed and found resident, 'm' probed and found missing, 'H' hinted without a probe.
 func replay(d Decider, truth string, batch int, skips bool) string {
 	said := []byte(strings.Repeat(".", len(truth)))
 	skipper, _ := d.(Skipper)

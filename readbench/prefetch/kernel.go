@@ -6,7 +6,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// kernel is what an Advisor asks of the kernel, so that tests can answer instead. Errors are those of the system calls.
+// kernel is what an Advisor asks of the kernel, so that tests can answer instead. Errors are those of the
+// system calls.
 type kernel struct {
 	page int // the system's page size, in bytes
 
@@ -18,8 +19,9 @@ type kernel struct {
 	pidfdOpen      func() (fd int, err error)                           // of this process
 	closeFD        func(fd int) error
 
-	visible func(fd int) error                                                        // an error if the kernel hides from us what is resident of a file
-	read    func(fd int, p []byte, off int64) error                                   // into the page cache
-	direct  func(fd int) (device func(off int64) error, done func() error, err error) // reads of one page past the page cache
-	now     func() time.Time
+	identity func(fd int) any                                                          // the same for the same file and no other, to be compared; nil if that cannot be told
+	visible  func(fd int) error                                                        // an error if the kernel hides from us what is resident of a file
+	read     func(fd int, p []byte, off int64) error                                   // into the page cache
+	direct   func(fd int) (device func(off int64) error, done func() error, err error) // reads of one page past the page cache
+	now      func() time.Time
 }

@@ -27,6 +27,7 @@ func system() *kernel {
 		},
 		pidfdOpen: func() (int, error) { return unix.PidfdOpen(os.Getpid(), 0) },
 		closeFD:   unix.Close,
+		identity:  identity,
 		visible:   visible,
 		read:      read,
 		direct:    direct,
@@ -34,7 +35,8 @@ func system() *kernel {
 	}
 }
 
-// cachestat and mincore read nothing from a device and return soon, so the scheduler is not told that they are under way.
+// cachestat and mincore read nothing from a device and return soon, so the scheduler is not told that they are
+// under way.
 func cachestat(fd int, off, n int64) (int64, error) {
 	asked := unix.CachestatRange{Off: uint64(off), Len: uint64(n)}
 	var stat unix.Cachestat_t
@@ -49,6 +51,16 @@ func mincore(p, vec []byte) error {
 		return errno
 	}
 	return nil
+}
+
+type inode struct{ device, number uint64 }
+
+func identity(fd int) any {
+	var st unix.Stat_t
+	if err := unix.Fstat(fd, &st); err != nil {
+		return nil
+	}
+	return inode{uint64(st.Dev), st.Ino}
 }
 
 // visible: since Linux 5.2 mincore says that all is resident to those who neither own nor may write a file.

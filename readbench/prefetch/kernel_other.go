@@ -22,6 +22,7 @@ func system() *kernel {
 		processMadvise: func(int, []unix.Iovec) (int, error) { return 0, err },
 		pidfdOpen:      func() (int, error) { return -1, err },
 		closeFD:        unix.Close,
+		identity:       func(int) any { return nil },
 		visible:        func(int) error { return err },
 		read:           func(int, []byte, int64) error { return nil },
 		direct:         func(int) (func(int64) error, func() error, error) { return nil, nil, err },

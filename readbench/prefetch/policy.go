@@ -1,7 +1,8 @@
-// Package prefetch decides which ranges of a batch the kernel is asked about, or told to read, before they are read.
+// Package prefetch decides which ranges of a batch the kernel is asked about, or told to read, before they are
+// read.
 //
-// A Policy decides, an Advisor carries the decisions out on a mapping, and MmapRandom is the strategy that reads with
-// both. A policy of one's own is a few lines; see the package's example.
+// A Policy decides, an Advisor carries the decisions out on a mapping, and MmapRandom is the strategy that
+// reads with both. A policy of one's own is a few lines; see the package's example.
 package prefetch
 
 import (
@@ -36,20 +37,20 @@ func (a Action) String() string {
 	return fmt.Sprintf("Action(%d)", int(a))
 }
 
-// A Policy decides which ranges are probed and which are hinted. A Policy itself holds no state of a run; it is safe
-// for concurrent use.
+// A Policy decides which ranges are probed and which are hinted. A Policy itself holds no state of a run; it is
+// safe for concurrent use.
 type Policy interface {
 	// Name is what stands behind "policy=" in the names of rows. It has no '/', no white space, and does not end in
 	// '-' and digits.
 	Name() string
-	// Open makes the policy's part that all workers of one opened file share, and returns what makes the part of one
-	// worker (0 ≤ id < Target.Workers). Both are called outside the timer. If the decider is nil, that worker never
-	// probes and never hints, at no cost.
+	// Open makes the policy's part that all workers of one opened file share, and returns what makes the part
+	// of one worker (0 ≤ id < Target.Workers). Both are called outside the timer. If the decider is nil, that
+	// worker never probes and never hints, at no cost.
 	Open(t Target) (worker func(id int) Decider)
 }
 
-// A Target is the opened file that a policy decides about, and what things cost there. An Advisor measures the costs when
-// it is made (see Advisor.Target); a policy that needs none of them ignores them.
+// A Target is the opened file that a policy decides about, and what things cost there. An Advisor measures the
+// costs when it is made (see Advisor.Target); a policy that needs none of them ignores them.
 type Target struct {
 	Size       int64 // bytes of the file
 	PageSize   int   // bytes; a power of two
@@ -62,24 +63,24 @@ type Target struct {
 	Read  time.Duration // one page from the device
 }
 
-// A Decider is a policy's part of one worker. It is used by one goroutine, and must not allocate. What it shares with
-// those of other workers it must guard itself.
+// A Decider is a policy's part of one worker. It is used by one goroutine, and must not allocate. What it
+// shares with those of other workers it must guard itself.
 //
 // It may also implement Skipper and readbench.Forgetter; each is looked up once.
 type Decider interface {
 	// Decide says what to do about r, the next range in the order of reading. r is rounded out to whole pages, and
 	// cut at the end of the file.
 	Decide(r readbench.Range) Action
-	// Learn tells what the probe of r said, after Decide returned Probe for it and before any other range is decided
-	// about. resident is true if all pages of r are in the page cache; if not, r is hinted.
+	// Learn tells what the probe of r said, after Decide returned Probe for it and before any other range is
+	// decided about. resident is true if all pages of r are in the page cache; if not, r is hinted.
 	Learn(r readbench.Range, resident bool)
 }
 
 // A Skipper is a Decider that can skip several ranges in one call, which costs less than to decide about each.
 type Skipper interface {
-	// Skip returns how many of the next ranges, rs[0] first, are to be skipped: 0…len(rs). They count as decided about. If
-	// some are left, Decide is called for the first of them. rs has at least one range, as they are read: not
-	// rounded out to pages. It is the caller's and must not be kept.
+	// Skip returns how many of the next ranges, rs[0] first, are to be skipped: 0…len(rs). They count as
+	// decided about. If some are left, Decide is called for the first of them. rs has at least one range, as
+	// they are read: not rounded out to pages. It is the caller's and must not be kept.
 	Skip(rs []readbench.Range) int
 }
 

@@ -9,8 +9,8 @@ import (
 	"github.com/readbench/suite/readbench"
 )
 
-// RunLength probes every range until 1024 in a row were hits; from then on each range is probed with a probability of 1
-// in 64. A miss starts the run again. All of its state is per worker.
+// RunLength probes every range until 1024 in a row were hits; from then on each range is probed with a
+// probability of 1 in 64. A miss starts the run again. All of its state is per worker.
 func RunLength() Policy { return runLength{} }
 
 type runLength struct{}
@@ -64,8 +64,9 @@ func (d *runLengthDecider) Learn(_ readbench.Range, resident bool) {
 	}
 }
 
-// draw draws the gap to the next probe as if each range were probed with a probability of 1 in runSample: the gap is k
-// with a probability of (1-1/runSample)^k / runSample, which a logarithm of a uniform number in (0, 1] gives.
+// draw draws the gap to the next probe as if each range were probed with a probability of 1 in runSample: the
+// gap is k with a probability of (1-1/runSample)^k / runSample, which a logarithm of a uniform number in (0, 1]
+// gives.
 func (d *runLengthDecider) draw() {
 	uniform := float64(d.rng.Uint64()>>11+1) / (1 << 53)
 	d.gap = int(math.Log(uniform) / math.Log1p(-1.0/runSample))

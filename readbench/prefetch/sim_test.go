@@ -7,13 +7,14 @@ import (
 	"github.com/readbench/suite/readbench"
 )
 
-// The simulator replays a trace of hits and misses against a table of costs. Time is simulated, in nanoseconds: nothing
-// depends on the machine that the test runs on.
+// The simulator replays a trace of hits and misses against a table of costs. Time is simulated, in nanoseconds:
+// nothing depends on the machine that the test runs on.
 //
-// T workers run batches: first a policy decides about each range of a batch (and probes and hints cost processor time),
-// then each range is read. A worker that works holds one of the processors, first come first served; one that waits for
-// the device holds none. The device starts one read every so many ns and completes each after its latency: so hinted
-// reads overlap, with each other and with the copying of hot ranges, up to the device's throughput.
+// T workers run batches: first a policy decides about each range of a batch (and probes and hints cost
+// processor time), then each range is read. A worker that works holds one of the processors, first come first
+// served; one that waits for the device holds none. The device starts one read every so many ns and completes
+// each after its latency: so hinted reads overlap, with each other and with the copying of hot ranges, up to
+// the device's throughput.
 
 const simBatch = 16 // ranges
 
@@ -73,8 +74,8 @@ type outcome struct {
 	probes, hints, faulted int     // ranges
 }
 
-// simulate runs a policy (nil: the oracle) over warm batches of each worker that take no time, and then over timed ones, as
-// many as there are workers times timed.
+// simulate runs a policy (nil: the oracle) over warm batches of each worker that take no time, and then over
+// timed ones, as many as there are workers times timed.
 func simulate(c costs, p Policy, tr trace, warm, timed int, seed uint64) outcome {
 	const slots, page, pages = 1 << 16, 4096, 5
 	var open func(int) Decider

@@ -11,17 +11,18 @@ import (
 	"testing"
 )
 
-// What the simulator is fed with: costs, traces, and what is asked of the policies. docs/policies.md has the results, which
-// "go test ./readbench/prefetch -run Simulat -v -simtables" prints.
+// What the simulator is fed with: costs, traces, and what is asked of the policies. docs/policies.md has the
+// results, which "go test ./readbench/prefetch -run Simulat -v -simtables" prints.
 
 const us = 1000
 
-// tables are the costs of this project's 2-processor virtual machine (cachestat and fadvise), and of the machines of apache/lucene
-// pull request 16145 (mincore and madvise, as published, 16 KiB): local NVMe and a network disk, 16 processors.
+// tables are the costs of this project's 2-processor virtual machine (cachestat and fadvise), and of the
+// machines of apache/lucene pull request 16145 (mincore and madvise, as published, 16 KiB): local NVMe and a
+// network disk, 16 processors.
 //
-// Published are the probes, the hints of resident ranges, the throughput of hot reads, the latency and the saturated
-// throughput of the disks. A published "cold" hint is as slow as the disk when the queue is full, so the processor's part of
-// it, and of a fault, is assumed.
+// Published are the probes, the hints of resident ranges, the throughput of hot reads, the latency and the
+// saturated throughput of the disks. A published "cold" hint is as slow as the disk when the queue is full, so
+// the processor's part of it, and of a fault, is assumed.
 var tables = []costs{
 	{"vm T1", 1, 2, 2.2 * us, .34 * us, .34 * us, .45 * us, 8 * us, 5, 12 * us, 78 * us, 23 * us, 16 * us},
 	{"vm T8", 8, 2, 2.2 * us, .34 * us, .34 * us, .45 * us, 8 * us, 5, 12 * us, 78 * us, 23 * us, 16 * us},
@@ -54,7 +55,8 @@ func compare(c costs, tr trace, warm, timed int) regrets {
 	return r
 }
 
-// batches is how many batches of each worker show what a policy does at a share of misses: many where misses are rare.
+// batches is how many batches of each worker show what a policy does at a share of misses: many where misses
+// are rare.
 func batches(share float64, threads int) int {
 	switch {
 	case share > 0 && share < 0.01:
@@ -67,8 +69,9 @@ func batches(share float64, threads int) int {
 
 // On every steady trace adaptive is at most 3 % slower than the best of all policies.
 //
-// The best of the policies, and not the oracle, is what is compared with: the oracle pays nothing to learn what is cold, which no
-// policy can do. How far from the oracle the best is, is what knowing costs; it is in docs/policies.md.
+// The best of the policies, and not the oracle, is what is compared with: the oracle pays nothing to learn what
+// is cold, which no policy can do. How far from the oracle the best is, is what knowing costs; it is in
+// docs/policies.md.
 func TestSimulatedSteady(t *testing.T) {
 	onlyWithoutRace(t)
 	judged := []float64{0, .001, .01, .1, .5, 1}
@@ -96,13 +99,14 @@ func TestSimulatedSteady(t *testing.T) {
 	}
 }
 
-// A shift costs adaptive no more than what it takes to notice: hot to cold, the ranges up to its next probe are read without a
-// hint; cold to hot, some probes' worth of ranges are hinted in vain, and a run of hits is probed. Both are bounded by numbers that
-// do not depend on how long the trace is.
+// A shift costs adaptive no more than what it takes to notice: hot to cold, the ranges up to its next probe are
+// read without a hint; cold to hot, some probes' worth of ranges are hinted in vain, and a run of hits is
+// probed. Both are bounded by numbers that do not depend on how long the trace is.
 func TestSimulatedShifts(t *testing.T) {
 	for _, c := range tables {
 		r := newAdaptiveRules(Target{Workers: c.threads, Processors: c.cores, Faults: c.faults, Probe: ns(c.probeHot), Hint: ns(c.hintHot), Read: ns(c.latency)})
-		// Hot long enough to trust (not timed), then 100 batches hot, 400 cold, and hot again, long enough to trust.
+		// Hot long enough to trust (not timed), then 100 batches hot, 400 cold, and hot again, long enough to
+		// trust.
 		const before, cold, after = 1000, 400, 8000
 		tr := func(rng *rand.Rand, batch int, truth *[simBatch]bool) {
 			for i := range truth {
@@ -132,8 +136,8 @@ func TestSimulatedShifts(t *testing.T) {
 	}
 }
 
-// Where the share of misses changes all the time, adaptive is seldom the best, but what it loses is bounded. Bursts shorter than the
-// distance of its probes it cannot see; then it is at least as good as none.
+// Where the share of misses changes all the time, adaptive is seldom the best, but what it loses is bounded.
+// Bursts shorter than the distance of its probes it cannot see; then it is at least as good as none.
 func TestSimulatedChange(t *testing.T) {
 	onlyWithoutRace(t)
 	for _, tc := range []struct {

@@ -18,8 +18,8 @@ func MmapRandom(p Policy) readbench.Strategy {
 // Mmap copies from a mapping without advice, as readbench.Mmap does, and prefetches as p says.
 func Mmap(p Policy) readbench.Strategy { return Strategy{Policy: p} }
 
-// Strategy is MmapRandom or Mmap, with the calls of its advisor chosen by the caller: BestProbe and BestHint, their zero
-// values, are the best that there are. Its rows are labelled policy=NAME.
+// Strategy is MmapRandom or Mmap, with the calls of its advisor chosen by the caller: BestProbe and BestHint,
+// their zero values, are the best that there are. Its rows are labelled policy=NAME.
 type Strategy struct {
 	Policy Policy
 	Random bool // MADV_RANDOM on the mapping
@@ -56,8 +56,8 @@ type mapped interface {
 	Bytes() []byte
 }
 
-// Open maps the file, and sets up an Advisor. What the kernel lacks or refuses, and which calls were chosen, is said
-// once on standard error.
+// Open maps the file, and sets up an Advisor. What the kernel lacks or refuses, and which calls were chosen, is
+// said once on standard error.
 func (s Strategy) Open(f *readbench.File, setup readbench.Setup) (_ readbench.Opened, err error) {
 	base, err := s.base().Open(f, setup)
 	if err != nil {

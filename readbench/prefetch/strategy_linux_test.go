@@ -92,8 +92,8 @@ func evict(t *testing.T, f *readbench.File, o readbench.Opened) {
 	}
 }
 
-// What the counters say is what happened: on an evicted file every probe misses and every miss is hinted, and then the pages are there;
-// the same batch again is hit.
+// What the counters say is what happened: on an evicted file every probe misses and every miss is hinted, and
+// then the pages are there; the same batch again is hit.
 func TestCountsTellHitsFromMisses(t *testing.T) {
 	for _, probe := range []prefetch.ProbeKind{prefetch.Cachestat, prefetch.Mincore} {
 		for _, hint := range []prefetch.HintKind{prefetch.Fadvise, prefetch.Madvise, prefetch.ProcessMadvise} {

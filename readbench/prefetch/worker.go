@@ -12,7 +12,8 @@ import (
 	"github.com/readbench/suite/readbench"
 )
 
-// A Worker advises the batches of one goroutine. It allocates only when a batch has more ranges to hint than any before.
+// A Worker advises the batches of one goroutine. It allocates only when a batch has more ranges to hint than
+// any before.
 type Worker struct {
 	_       cpu.CacheLinePad
 	decider Decider
@@ -56,8 +57,8 @@ func newWorker(a *Advisor, d Decider, probe ProbeKind, hint HintKind) *Worker {
 	return w
 }
 
-// Prefetch asks the policy about each range, in order, and does what it says. The error is that of the first call that
-// failed; the rest of the batch is not advised then. rs is not kept.
+// Prefetch asks the policy about each range, in order, and does what it says. The error is that of the first
+// call that failed; the rest of the batch is not advised then. rs is not kept.
 func (w *Worker) Prefetch(rs []readbench.Range) error {
 	w.pending = w.pending[:0]
 	for len(rs) > 0 {
@@ -110,8 +111,8 @@ func (w *Worker) Forget() {
 	}
 }
 
-// Counts are the successful calls by kind; and, as if they were kinds, the ranges that were probed, found missing by a
-// probe, and hinted.
+// Counts are the successful calls by kind; and, as if they were kinds, the ranges that were probed, found
+// missing by a probe, and hinted.
 func (w *Worker) Counts() readbench.Counts {
 	calls := map[string]uint64{string(w.hintKind): w.hintCalls, "hinted": w.hinted}
 	if w.probeKind != "" {
@@ -185,8 +186,8 @@ func (w *Worker) gather(r readbench.Range) error {
 
 var errNothing = errors.New("it advised nothing")
 
-// processMadvise hints what was gathered. The call takes 1024 ranges at the most, and may stop short of some: then it is
-// called again for the rest, and fails for what it cannot do.
+// processMadvise hints what was gathered. The call takes 1024 ranges at the most, and may stop short of some:
+// then it is called again for the rest, and fails for what it cannot do.
 func (w *Worker) processMadvise() error {
 	const most = 1024 // UIO_MAXIOV
 	for rest := w.pending; len(rest) > 0; {

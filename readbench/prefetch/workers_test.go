@@ -94,7 +94,8 @@ func TestSkipStaysWithinTheBatch(t *testing.T) {
 	}
 }
 
-// All workers of a file at the same time; run with -race. What the shared counters lose would show as a wrong number.
+// All workers of a file at the same time; run with -race. What the shared counters lose would show as a wrong
+// number.
 func TestWorkersAtTheSameTime(t *testing.T) {
 	const workers, each = 8, 4096
 	for _, p := range Policies() {
