@@ -64,7 +64,7 @@ type adaptiveRules struct {
 // everything.
 func newAdaptiveRules(t Target) adaptiveRules {
 	const (
-		shortest, longest = 256, 8192
+		shortest, longest = 1024, 8192
 		some              = 50 * time.Nanosecond // what a system call costs at the least
 	)
 	probe, hint := max(t.Probe, some), max(t.Hint, some)

@@ -24,12 +24,12 @@ func TestAdaptiveRules(t *testing.T) {
 	}{
 		{"one worker", base, adaptiveRules{trust: 3294, trustFlood: 1422, flood: certain * 11 / 45}},
 		{"as many workers as processors", with(func(t *Target) { t.Workers = 2 }), adaptiveRules{3294, 1422, certain * 11 / 45}},
-		{"more workers than processors", with(func(t *Target) { t.Workers = 3 }), adaptiveRules{823, 355, certain * 11 / 45}},
-		{"reads of one page", with(func(t *Target) { t.Faults = 1 }), adaptiveRules{823, 355, certain * 11 / 45}},
+		{"more workers than processors", with(func(t *Target) { t.Workers = 3 }), adaptiveRules{1024, 1024, certain * 11 / 45}},
+		{"reads of one page", with(func(t *Target) { t.Faults = 1 }), adaptiveRules{1024, 1024, certain * 11 / 45}},
 		{"a slow disk", with(func(t *Target) { t.Read = 5 * time.Millisecond }), adaptiveRules{8192, 8192, certain * 11 / 45}},
 		{"a dear probe", with(func(t *Target) { t.Probe = 900 * time.Nanosecond }), adaptiveRules{1244, 1422, 0}},
-		{"a dear hint", with(func(t *Target) { t.Hint = 2500 * time.Nanosecond }), adaptiveRules{3294, 256, certain / 2}},
-		{"nothing known", Target{Workers: 1, Processors: 1, Faults: 1}, adaptiveRules{256, 256, 0}},
+		{"a dear hint", with(func(t *Target) { t.Hint = 2500 * time.Nanosecond }), adaptiveRules{3294, 1024, certain / 2}},
+		{"nothing known", Target{Workers: 1, Processors: 1, Faults: 1}, adaptiveRules{1024, 1024, 0}},
 	} {
 		if got := newAdaptiveRules(c.t); got != c.want {
 			t.Errorf("%s: %+v, want %+v", c.rule, got, c.want)
