@@ -87,7 +87,7 @@ func evict(t *testing.T, f *readbench.File, o readbench.Opened) {
 		t.Fatal(err)
 	}
 	defer fd.Close()
-	if _, err := (pagecache.Evictor{Unmap: o.(readbench.Mapper).Drop}).Evict(t.Context(), fd, f.Size()); err != nil {
+	if _, err := (pagecache.Evictor{Unmap: func() error { return o.(readbench.Mapper).Drop(0, f.Size()) }}).Evict(t.Context(), fd, f.Size()); err != nil {
 		t.Fatal(err)
 	}
 }
