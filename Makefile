@@ -52,8 +52,8 @@ bench:
 # Forward scans, hot and cold, reads of 16 KiB to 1 MiB: bandwidth, and what the device delivered for each byte that was read.
 sequential:
 	@status=0; $(RUN) sequential || status=1; \
-	$(TABLES) -row .name,/case -col /read -filter '-.name:Null .unit:B/s' $(OUT)/sequential.txt || status=1; \
-	$(TABLES) -row .name,/case -col /read -filter '-.name:Null .unit:dev-B/B' $(OUT)/sequential.txt | grep -v '^[a-z-]*: '; \
+	$(TABLES) -row .name,/case,/threads -col /read -filter '-.name:Null .unit:B/s' $(OUT)/sequential.txt || status=1; \
+	$(TABLES) -row .name,/case,/threads -col /read -filter '-.name:Null .unit:dev-B/B' $(OUT)/sequential.txt | grep -v '^[a-z-]*: '; \
 	exit $$status
 
 # Probes and hints, one kernel call at a time, and page faults per second.

@@ -49,6 +49,7 @@ func (s coldPages) evict(ctx context.Context) error { return s.evictFrom(ctx, 0)
 func (s coldPages) evictFrom(ctx context.Context, off int64) error {
 	f := s.run.file
 	s.run.epoch++
+	s.run.suite.warmth = asFound
 	if s.run.row.Effect == EffectNone {
 		return nil
 	}
@@ -85,6 +86,18 @@ func (s coldPages) counted() error {
 		return Unsupported("cold: the kernel counted no device bytes when %s was read, after it was evicted: its file system does not count them; take one on a local disk", f.path)
 	}
 	return nil
+}
+
+// leftNothing returns an error if direct reads left pages in the page cache.
+func (s coldPages) leftNothing() error {
+	if !s.run.direct() {
+		return nil
+	}
+	r, err := pagecache.Resident(s.run.file.control, 0, s.run.file.size)
+	if err == nil && r.Share() > coldResident {
+		err = fmt.Errorf("direct reads left %v: they went through the page cache", r)
+	}
+	return err
 }
 
 // judge returns an error if the device did not deliver what was read.

@@ -74,6 +74,9 @@ func (s *coldList) judge(res *result) error {
 	if row.Effect == EffectNone {
 		return nil
 	}
+	if err := res.judgeProbes(); err != nil {
+		return err
+	}
 	if share := res.coldShare(); share < listedShare {
 		return fmt.Errorf("only %.1f %% of what was asked for was cold (%d of %d probes missed; the device delivered %d bytes, the ranges' pages have %.0f)",
 			100*share, res.counts.Missed, res.counts.Probed, res.counters.DeviceBytes, res.touched())

@@ -111,10 +111,10 @@ func (s *coldState) endEpoch() error {
 		return err
 	}
 	s.worst = max(s.worst, r.Share())
-	switch {
-	case s.run.direct() && r.Share() > coldResident:
-		return fmt.Errorf("direct reads left %v: they went through the page cache", r)
-	case r.Share() > coldEpochShare:
+	if err := s.leftNothing(); err != nil {
+		return err
+	}
+	if r.Share() > coldEpochShare {
 		perRead := r.Share() * float64(f.size) / float64(s.want)
 		s.want = int64(float64(s.want) * coldEpochAim / r.Share())
 		return s.enough(perRead)

@@ -27,7 +27,7 @@ type Config struct {
 	ReadSize     SizeList      `env:"READ_SIZE" doc:"bytes of one read; several make several rows" unset:"the workload's" show:"-"`
 	ReadsPerOp   int           `env:"READS_PER_OP" doc:"reads of one benchmark operation" unset:"the workload's" show:"-"`
 	Threads      ThreadList    `env:"THREADS" doc:"numbers of threads to run with" unset:"the workload's" show:"-"`
-	Window       Size          `env:"WINDOW" envDefault:"2MiB" doc:"how far ahead of the cursor the strategies with a window hint, in bytes"`
+	Window       Size          `env:"WINDOW" envDefault:"2MiB" doc:"how far ahead of the cursor the strategies with a window hint, in bytes" show:"-"`
 	Cases        CaseList      `env:"CASES" envDefault:"hot,cold" doc:"page-cache states to run in" show:"-"`
 	Limit        Size          `env:"LIMIT" doc:"bytes of page cache that the cases pressureN leave: the data is N % of them, and SIZE must be as much" unset:"worked out: all of SIZE is the data" show:"-"`
 	Warmup       time.Duration `env:"WARMUP" envDefault:"200ms" doc:"untimed running before a row is measured"`

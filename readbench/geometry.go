@@ -1,9 +1,6 @@
 package readbench
 
-import (
-	"fmt"
-	"math/bits"
-)
+import "math/bits"
 
 // geometry cuts a file into slots. In random order a slot is one range and one page (or one unit of direct reads, if
 // that is more) long, and its read starts anywhere in its first page: so a read touches as many pages as one at a
@@ -38,13 +35,12 @@ func (r *running) cut(unit int, direct bool) error {
 	default:
 		r.geometry = newGeometry(f.size, row.MaxRange, unit, direct)
 	}
-	if row.Order == OrderSequential && r.slots < int64(row.Threads) {
-		return Unsupported("%s has too few bytes, %d, for scans by %d threads in reads of %d; set %sSIZE to %s or more",
-			f.path, f.size, row.Threads, row.MaxRange, EnvPrefix, Size(row.Threads*row.MaxRange))
+	need := int64(1)
+	if row.Order == OrderSequential {
+		need = int64(row.Threads) // each has a stripe
 	}
-	if r.slots == 0 {
-		return fmt.Errorf("%s has %d bytes, too few for a read of %d that starts anywhere in a page; set %sSIZE to %s or more",
-			f.path, f.size, row.MaxRange, EnvPrefix, Size(r.slotSize))
+	if r.slots < need {
+		return Unsupported("%s has %d bytes, too few for %d places of %d; set %sSIZE to %s or more", f.path, f.size, need, r.slotSize, EnvPrefix, Size(need*r.slotSize))
 	}
 	if row.Effect == EffectNone {
 		r.slots *= nullFactor

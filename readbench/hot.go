@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/bits"
 	"math/rand/v2"
+	"os"
 
 	"github.com/readbench/suite/internal/notice"
 	"github.com/readbench/suite/internal/pagecache"
@@ -45,36 +46,50 @@ func (s *hotState) drawer(w *Worker) drawer {
 	return &uniform{s.run.geometry, &w.rng}
 }
 
+// warmth is how a file came into the page cache: it decides how large its folios are, and so what calls on it cost.
+type warmth int
+
+const (
+	asFound   warmth = iota // by somebody else, or in part
+	byReading               // read through, on a descriptor without advice
+	bySmall                 // read through in folios of one page
+)
+
+// prepare makes the file resident in one and the same way, whatever was done with it before: folios that the kernel
+// makes for plain reading; of one page each for a row of faults. A fault on a larger folio maps all of it (since Linux
+// 6.18), however much that is, and such a row wants each to map as much. A descriptor advised of random access has the
+// kernel read into small folios.
 func (s *hotState) prepare(ctx context.Context) error {
 	s.epochs = epochs{slots: s.run.slots, seed: s.run.suite.config.Seed}
+	way, suite := byReading, s.run.suite
 	if s.run.row.Effect == EffectFault {
-		if err := s.smallFolios(ctx); err != nil {
-			return err
-		}
+		way = bySmall
 	}
-	return s.restore(ctx, callStart)
-}
-
-// smallFolios makes the file resident in folios of one page: a fault on a large folio maps all of it (since Linux 6.18),
-// however much that is, and a row of faults wants each to map as much. A descriptor advised of random access has the
-// kernel read into such.
-func (s *hotState) smallFolios(ctx context.Context) error {
+	if suite.warmth == way || s.run.row.Effect == EffectNone {
+		return s.restore(ctx, callStart)
+	}
 	if err := (coldPages{s.run}).evict(ctx); err != nil {
-		return err
+		return fmt.Errorf("hot: evicting, to warm the file afresh: %w", err)
 	}
 	fd, err := s.run.file.Open(0)
 	if err != nil {
 		return err
 	}
 	defer fd.Close()
-	if err := advise(fd, adviseRandom); err != nil {
+	if way == bySmall {
+		if err := advise(fd, adviseRandom); err != nil {
+			return err
+		}
+	}
+	if err := s.warm(ctx, fd); err != nil {
 		return err
 	}
-	return refused("hot", pagecache.Warm(ctx, fd, s.run.file.size))
+	suite.warmth = way
+	return s.restore(ctx, callStart)
 }
 
 func (s *hotState) restore(ctx context.Context, when moment) error {
-	if err := s.warm(ctx); err != nil {
+	if err := s.warm(ctx, s.run.file.control); err != nil {
 		return err
 	}
 	switch {
@@ -86,14 +101,15 @@ func (s *hotState) restore(ctx context.Context, when moment) error {
 	return s.run.drawList(nil, listLength)
 }
 
-// warm makes the file resident, and enters it into the page tables or removes it from there.
-func (s *hotState) warm(ctx context.Context) error {
+// warm makes what is missing of the file resident, by reading from fd, and enters it into the page tables or removes it
+// from there.
+func (s *hotState) warm(ctx context.Context, fd *os.File) error {
 	f := s.run.file
 	if s.run.row.Effect == EffectNone {
 		return nil
 	}
 	defer notice.Slow("warming %s", f.path)()
-	if err := pagecache.Warm(ctx, f.control, f.size); err != nil {
+	if err := pagecache.Warm(ctx, fd, f.size); err != nil {
 		return refused("hot", err)
 	}
 	m, ok := s.run.opened.(Mapper)
@@ -123,7 +139,7 @@ func (s *hotState) judge(res *result) error {
 	if missed := res.counts.Missed; float64(missed) > (1-listedShare)*float64(res.counts.Probed) {
 		return fmt.Errorf("%d of %d probes of a hot row found pages missing", missed, res.counts.Probed)
 	}
-	return nil
+	return res.judgeProbes()
 }
 
 func (s *hotState) judgeFaults(res *result) error {

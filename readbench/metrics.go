@@ -21,6 +21,8 @@ type result struct {
 	disk          bool // whether the counters tell of the device
 	page          int  // bytes
 	fileSize      int64
+	listLength    int64  // ranges of a list
+	ahead         uint64 // cold scans: bytes before the cursors that were resident at the end
 	ops           int
 	elapsed       time.Duration
 	counters      evidence.Counters
@@ -70,8 +72,17 @@ func (res *result) coldShare() float64 {
 		return float64(res.counts.Missed) / float64(res.counts.Probed)
 	}
 	delivered, touched := float64(res.counters.DeviceBytes), res.touched()
-	spoilt := max(0, delivered-touched) / float64(res.intervals) / float64(res.fileSize)
+	perRange := max(0, delivered-touched) / float64(res.ranges())
+	spoilt := perRange * float64(min(res.ranges(), res.listLength)) / float64(res.fileSize)
 	return min(1, delivered/touched) - spoilt/2
+}
+
+// judgeProbes returns an error unless each range of a row of probes was probed, as the readers count it.
+func (res *result) judgeProbes() error {
+	if probed := int64(res.counts.Probed); res.row.Effect == EffectProbe && probed != res.ranges() {
+		return fmt.Errorf("%s counts %d probes of %d ranges", res.row.Strategy.Name(), probed, res.ranges())
+	}
+	return nil
 }
 
 // add merges a worker's latencies.
@@ -127,9 +138,9 @@ var metrics = []metric{
 		func(res *result) (float64, bool) { return res.units() / res.elapsed.Seconds() / 1e3, true }},
 	{"dev-B/op", "lower", "bytes that this process made a device deliver (`read_bytes` of /proc/self/io)", false,
 		perOp(func(res *result) float64 { return float64(res.counters.DeviceBytes) })},
-	{"dev-B/B", "lower", "bytes that the device delivered for each byte read: above 1 is what read-ahead read in vain, and pages of which only a part was read", false,
+	{"dev-B/B", "lower", "bytes that the device delivered for each byte read: above 1 is what was read in vain, and pages of which only a part was wanted (what lies before the cursor of a cold scan when the call ends is left out)", false,
 		func(res *result) (float64, bool) {
-			return float64(res.counters.DeviceBytes) / float64(res.bytes()), res.row.Effect == EffectRead
+			return float64(res.counters.DeviceBytes-min(res.ahead, res.counters.DeviceBytes)) / float64(res.bytes()), res.row.Effect == EffectRead
 		}},
 	{"cold-%", "", "mixed rows, hints, probes and faults: the share of the reads, or of what was asked for, that was not in the page cache (docs/method.md says how it is measured)", false,
 		func(res *result) (float64, bool) {
@@ -140,7 +151,7 @@ var metrics = []metric{
 		}},
 	{"faults/s", "higher", "page faults per second over all threads, in rows that measure faults", false,
 		func(res *result) (float64, bool) {
-			return float64(res.counters.MinorFaults+res.counters.MajorFaults) / res.elapsed.Seconds(), res.row.Effect == EffectFault
+			return float64(res.ranges()) / res.elapsed.Seconds(), res.row.Effect == EffectFault
 		}},
 	{"majflt/op", "lower", "major page faults: on pages that were not in the page cache (a fault on a page that is being read counts as minor)", false,
 		perOp(func(res *result) float64 { return float64(res.counters.MajorFaults) })},

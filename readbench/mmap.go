@@ -79,7 +79,7 @@ type mmapOpened struct {
 }
 
 func (o *mmapOpened) Reader(worker int) (Reader, error) {
-	r := &mmapReader{m: o.Map, data: o.Bytes(), buf: alignedBuffer(o.setup.MaxRange+cacheLine, cacheLine)}
+	r := &mmapReader{m: o.Map, page: int64(o.file.PageSize()), data: o.Bytes(), buf: alignedBuffer(o.setup.MaxRange+cacheLine, cacheLine)}
 	switch {
 	case o.prefetch:
 		return &mmapPrefetchReader{mmapReader: r}, nil
@@ -94,6 +94,7 @@ const cacheLine = 64
 
 type mmapReader struct {
 	m     *mapping.Map
+	page  int64
 	data  []byte
 	buf   []byte
 	hints uint64
@@ -122,7 +123,17 @@ type mmapPrefetchReader struct{ *mmapReader }
 
 func (r *mmapPrefetchReader) Prefetch(rs []Range) error {
 	for _, rg := range rs {
-		if err := r.m.WillNeed(rg.Off, rg.N); err != nil {
+		if err := r.hint(rg.Off&^(r.page-1), rg.Off+int64(rg.N)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// hint asks the kernel to start reading from an offset at the start of a page to below another, in pieces.
+func (r *mmapReader) hint(from, to int64) error {
+	for ; from < to; from += hintPiece {
+		if err := r.m.WillNeed(from, int(min(hintPiece, to-from))); err != nil {
 			return err
 		}
 		r.hints++
@@ -136,11 +147,8 @@ type mmapWindowReader struct {
 }
 
 func (r *mmapWindowReader) Read(rg Range) ([]byte, error) {
-	for from, to := r.advance(rg); from < to; from += hintPiece {
-		if err := r.m.WillNeed(from, int(min(hintPiece, to-from))); err != nil {
-			return nil, err
-		}
-		r.hints++
+	if err := r.hint(r.advance(rg)); err != nil {
+		return nil, err
 	}
 	return r.mmapReader.Read(rg)
 }

@@ -3,11 +3,14 @@ package readbench
 import (
 	"errors"
 	"fmt"
+	"runtime"
 	"slices"
 	"sync"
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/readbench/suite/internal/pagecache"
 )
 
 // hinter is a strategy for predrawn rows: call is what an op does with its ranges.
@@ -141,7 +144,7 @@ func TestPredrawnLiars(t *testing.T) {
 			return willNeed(int(o.fd.Fd()), 0, int64(rs[0].N))
 		}, "was cold"},
 		{"hints that evict", "hot", EffectHint, func(o *fakeOpened, rs []Range) error {
-			return errors.Join(unix.Fadvise(int(o.fd.Fd()), rs[0].Off, int64(rs[0].N), unix.FADV_DONTNEED), willNeedAll(o, rs))
+			return errors.Join(unix.Fadvise(int(o.fd.Fd()), 0, 0, unix.FADV_DONTNEED), willNeedAll(o, rs))
 		}, "pages were reclaimed while it ran"},
 		{"hints that read ahead, more later than at first", "cold", EffectHint, func(o *fakeOpened, rs []Range) error {
 			n := int64(rs[0].N)
@@ -156,6 +159,156 @@ func TestPredrawnLiars(t *testing.T) {
 			_, err := measureRow(t, s, predrawnRow(hinter(tc.call), tc.pageCase, 1, 1, tc.effect), 300)
 			wantError(t, err, tc.want)
 		})
+	}
+}
+
+// A prober counts what it says it found.
+type prober struct {
+	*fakeReader
+	probe          func(o *fakeOpened, r Range) (missed bool, err error)
+	probed, missed uint64
+	skip           bool
+}
+
+func (p *prober) Prefetch(rs []Range) error {
+	missed, err := p.probe(p.o, rs[0])
+	p.probed++
+	if missed {
+		p.missed++
+	}
+	return err
+}
+
+func (p *prober) Counts() Counts {
+	return Counts{Calls: map[string]uint64{"probe": p.probed}, Probed: p.probed, Missed: p.missed, ReadSyscalls: p.calls}
+}
+
+// Probes that say what is not so, or probe nothing, fail the row.
+func TestProbeLiars(t *testing.T) {
+	honest := func(o *fakeOpened, r Range) (bool, error) {
+		resident, err := pagecache.Resident(o.fd, r.Off, int64(r.N))
+		return resident.Resident < resident.Pages, err
+	}
+	always := func(missed bool) func(*fakeOpened, Range) (bool, error) {
+		return func(*fakeOpened, Range) (bool, error) { return missed, nil }
+	}
+	for _, tc := range []struct {
+		name     string
+		pageCase string
+		probe    func(*fakeOpened, Range) (bool, error)
+		each     int // of so many ops one probes
+		want     string
+	}{
+		{"the honest one", "hot", honest, 1, ""},
+		{"the honest one", "cold", honest, 1, ""},
+		{"everything is there", "cold", always(false), 1, "was cold"},
+		{"everything is missing", "hot", always(true), 1, "found pages missing"},
+		{"nothing is probed", "hot", honest, 1 << 30, "probes of"},
+		{"nothing is probed", "cold", honest, 1 << 30, "probes of"},
+		{"one of two is probed", "hot", honest, 2, "probes of"},
+		{"one of two is probed", "cold", honest, 2, "probes of"},
+	} {
+		t.Run(tc.name+"/"+tc.pageCase, func(t *testing.T) {
+			s := testSuite(t)
+			row := predrawnRow(fake{}, tc.pageCase, 1, 1, EffectProbe)
+			row.Strategy = proberStrategy{tc.probe}
+			row.Op = func(w *Worker) (func() error, error) {
+				p, n := w.Reader().(*prober), 0
+				return func() error {
+					rs, err := w.Take()
+					if n++; err == nil && n%tc.each == 0 {
+						err = p.Prefetch(rs)
+					}
+					return err
+				}, nil
+			}
+			_, err := measureRow(t, s, row, 200)
+			if lies := tc.name != "the honest one"; (err != nil) != lies {
+				t.Fatalf("the error is %v", err)
+			}
+			if tc.want != "" {
+				wantError(t, err, tc.want)
+			}
+		})
+	}
+}
+
+type proberStrategy struct {
+	probe func(*fakeOpened, Range) (bool, error)
+}
+
+func (proberStrategy) Name() string { return "prober" }
+
+func (s proberStrategy) Open(f *File, setup Setup) (Opened, error) {
+	o, err := fake{}.Open(f, setup)
+	if err != nil {
+		return nil, err
+	}
+	return &proberOpened{o.(*fakeOpened), s.probe}, nil
+}
+
+type proberOpened struct {
+	*fakeOpened
+	probe func(*fakeOpened, Range) (bool, error)
+}
+
+func (o *proberOpened) Reader(int) (Reader, error) {
+	return &prober{fakeReader: &fakeReader{o: o.fakeOpened}, probe: o.probe}, nil
+}
+
+// A row of faults whose touches are not a fault each fails: if it touches one page again and again, or nothing.
+func TestFaultLiars(t *testing.T) {
+	for _, pageCase := range []string{"hot", "cold"} {
+		for name, touch := range map[string]func(data []byte, off int64) byte{
+			"honest":             func(data []byte, off int64) byte { return data[off] },
+			"nothing":            func([]byte, int64) byte { return 0 },
+			"the same page":      func(data []byte, _ int64) byte { return data[0] },
+			"every second touch": func(data []byte, off int64) byte { return data[off>>17<<17] },
+		} {
+			t.Run(pageCase+"/"+name, func(t *testing.T) {
+				s := testSuite(t)
+				row := Row{
+					Strategy: MmapRandom(), Case: pageCase, Threads: 1, Effect: EffectFault, Batch: 1, MaxRange: 1, Predrawn: true,
+					Op: func(w *Worker) (func() error, error) {
+						data, sum := w.Reader().(*mmapReader).data, byte(0)
+						return func() error {
+							rs, err := w.Take()
+							if err == nil {
+								sum += touch(data, rs[0].Off)
+							}
+							runtime.KeepAlive(sum)
+							return err
+						}, nil
+					},
+				}
+				_, err := measureRow(t, s, row, 4000)
+				if honest := name == "honest"; (err == nil) != honest {
+					t.Errorf("the error is %v", err)
+				}
+			})
+		}
+	}
+}
+
+// Rows that make no sense are refused before anything is opened.
+func TestRowCheck(t *testing.T) {
+	good := Row{Strategy: Pread(), Case: "hot", Threads: 1, Batch: 1, MaxRange: 1}
+	op := func(*Worker) (func() error, error) { return nil, nil }
+	for name, row := range map[string]Row{
+		"no threads":                 {Batch: 1, MaxRange: 1},
+		"no ranges":                  {Threads: 1, MaxRange: 1},
+		"no bytes":                   {Threads: 1, Batch: 1},
+		"a predrawn scan":            {Threads: 1, Batch: 1, MaxRange: 1, Predrawn: true, Order: OrderSequential, Effect: EffectHint, Op: op},
+		"predrawn reads":             {Threads: 1, Batch: 1, MaxRange: 1, Predrawn: true, Op: op},
+		"hints that are drawn":       {Threads: 1, Batch: 1, MaxRange: 1, Effect: EffectHint, Op: op},
+		"predrawn, and nothing done": {Threads: 1, Batch: 1, MaxRange: 1, Predrawn: true, Effect: EffectNone},
+	} {
+		if err := row.check(); err == nil {
+			t.Errorf("%s: accepted", name)
+		}
+	}
+	if err := good.check(); err != nil {
+		t.Error(err)
 	}
 }
 
@@ -189,7 +342,7 @@ func TestWrongWayToDraw(t *testing.T) {
 	s := testSuite(t)
 	for _, predrawn := range []bool{false, true} {
 		row := randomRow(s, Pread(), "hot", 1)
-		row.Predrawn = predrawn
+		row.Predrawn, row.Effect = predrawn, EffectNone
 		want := "Predrawn"
 		row.Op = func(w *Worker) (func() error, error) {
 			return func() error {

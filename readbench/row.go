@@ -42,6 +42,21 @@ const (
 	EffectNone                // nothing happens: the row measures the harness
 )
 
+// check refuses rows that make no sense.
+func (r *Row) check() error {
+	switch {
+	case r.Threads < 1 || r.Batch < 1 || r.MaxRange < 1:
+		return fmt.Errorf("a row has at least one thread, and an op one range of one byte: not %d, %d and %d", r.Threads, r.Batch, r.MaxRange)
+	case r.Predrawn && r.Order == OrderSequential:
+		return errors.New("a Predrawn row is of random order")
+	case r.Predrawn != (r.Effect == EffectHint || r.Effect == EffectProbe || r.Effect == EffectFault) && r.Effect != EffectNone:
+		return errors.New("a row of hints, probes or faults is Predrawn, and one of reads is not")
+	case r.Predrawn && r.Op == nil:
+		return errors.New("a Predrawn row says what its Op is")
+	}
+	return nil
+}
+
 // bytesPerOp is how many bytes the op's ranges have.
 func (r *Row) bytesPerOp() int64 { return int64(r.Batch) * int64(r.MaxRange) }
 
@@ -124,6 +139,9 @@ func (s *Suite) open(row Row) (r *running, err error) {
 			r = nil
 		}
 	}()
+	if err := row.check(); err != nil {
+		return r, err
+	}
 	if err := r.openStrategy(ctx); err != nil {
 		return r, err
 	}

@@ -39,7 +39,8 @@ func (s *endless) draw(rs []Range) (int, error) {
 // evicted, before it starts over: so that no page is read that an earlier round left in the page cache.
 type once struct {
 	scan
-	w *Worker
+	w       *Worker
+	scanned int64 // bytes since the file was evicted
 }
 
 func (s *once) draw(rs []Range) (int, error) {
@@ -49,6 +50,10 @@ func (s *once) draw(rs []Range) (int, error) {
 		}
 		s.at = s.from
 	}
-	s.w.catchUp()
-	return s.next(rs), nil
+	if s.w.catchUp() {
+		s.scanned = 0
+	}
+	n := s.next(rs)
+	s.scanned += int64(n) * s.readSize
+	return n, nil
 }

@@ -209,12 +209,30 @@ func TestScansCount(t *testing.T) {
 	}
 }
 
+// Long ranges are hinted in pieces that the kernel does not cut: a batch of them leaves no page to fault alone.
+func TestLongHints(t *testing.T) {
+	s := testSuite(t)
+	for _, tc := range []struct{ size, hints int }{{16 << 10, 1}, {128 << 10, 1}, {1 << 20, 8}, {1<<20 + 1, 9}} {
+		res, err := measureRow(t, s, scanRow(MmapRandomPrefetch(), "cold", 1, 4, tc.size), 3)
+		if err != nil {
+			t.Fatal(err)
+		}
+		hints := float64(res.counts.Calls["madvise"]) / float64(res.ranges())
+		if hints < float64(tc.hints) || hints > float64(tc.hints)+1 || tc.size%4096 == 0 && hints != float64(tc.hints) {
+			t.Errorf("ranges of %d: %.2f hints each, want %d", tc.size, hints, tc.hints)
+		}
+		if faults := float64(res.counters.MajorFaults) / float64(res.ranges()); faults > 0.5 {
+			t.Errorf("ranges of %d: %.2f major faults each", tc.size, faults)
+		}
+	}
+}
+
 // A scan needs a read for each worker.
 func TestScanRefused(t *testing.T) {
 	for _, pageCase := range []string{"hot", "cold"} {
 		s := testSuite(t, "SIZE=4MiB")
 		_, err := s.open(scanRow(Pread(), pageCase, 5, 1, 1<<20))
-		wantError(t, err, "has too few bytes")
+		wantError(t, err, "too few for 5 places")
 		if !errors.Is(err, ErrUnsupported) {
 			t.Error("it is not skipped")
 		}

@@ -30,6 +30,7 @@ type Suite struct {
 
 	settings map[string]string // configuration lines of workloads that are in force
 
+	warmth     warmth          // how the file came into the page cache
 	swept      bool            // groups of dead processes were looked for
 	explained  map[string]bool // cases whose figures were printed
 	droppedAll bool            // dropping the machine's page cache was tried, in vain
@@ -152,8 +153,8 @@ func Start(b *testing.B) *Suite {
 	return s
 }
 
-// Main is a TestMain's body. If benchmarks are about to run, it stops on a wrong configuration before anything
-// does, with exit code 2, and without -run no test runs: "go test -bench=. -count=10" wants rows, and not every test
+// Main is a TestMain's body. If benchmarks are about to run, it stops on a wrong configuration, or a READBENCH_FILE that
+// cannot be used, before anything does, with exit code 2, and without -run no test runs: "go test -bench=. -count=10" wants rows, and not every test
 // ten times before them. direct are the names of Benchmark functions that read directly: if one of them is to run,
 // READBENCH_READ_SIZE must suit the file's alignment.
 func Main(m *testing.M, direct ...string) {
@@ -176,11 +177,12 @@ func checkEarly(pattern string, direct []string) error {
 	if err != nil {
 		return err
 	}
-	if !slices.ContainsFunc(direct, func(name string) bool { return selects(pattern, name) }) {
-		return nil
+	directly := slices.ContainsFunc(direct, func(name string) bool { return selects(pattern, name) })
+	if c.File == "" && !directly {
+		return nil // a data file of our own is made when it is needed
 	}
 	s, err := shared()
-	if err != nil {
+	if err != nil || !directly {
 		return err
 	}
 	fd, align, err := openDirect(s.file)

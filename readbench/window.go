@@ -9,8 +9,9 @@ type window struct {
 	hinted int64 // what lies between the cursor and here was hinted
 }
 
-// hintPiece is how much one hint asks for at the most, in bytes. Linux cuts a longer one without a word, at the larger
-// of read_ahead_kb and max_sectors_kb of the device (force_page_cache_ra in mm/readahead.c); this is the usual least of these.
+// hintPiece is how much one hint asks for at the most, in bytes; what is longer is hinted piece by piece. Linux cuts a
+// hint without a word at the larger of read_ahead_kb and max_sectors_kb of the device (force_page_cache_ra in
+// mm/readahead.c), and this is what it has at the least where nobody has lowered them.
 const hintPiece = 128 << 10
 
 // newWindow is the window of a worker that has read nothing yet.

@@ -207,14 +207,16 @@ func (w *Worker) ReadOp() func() error {
 // with the timer stopped. An error means that the run is over; the op returns it.
 func (w *Worker) Draw(rs []Range) (n int, err error) { return w.draw.draw(rs) }
 
-// catchUp tells the reader if the file was evicted since it was last told.
-func (w *Worker) catchUp() {
-	if w.epoch != w.run.epoch {
-		w.epoch = w.run.epoch
-		if w.forget != nil {
-			w.forget.Forget()
-		}
+// catchUp tells the reader if the file was evicted since it was last told, and says whether it was.
+func (w *Worker) catchUp() bool {
+	if w.epoch == w.run.epoch {
+		return false
 	}
+	w.epoch = w.run.epoch
+	if w.forget != nil {
+		w.forget.Forget()
+	}
+	return true
 }
 
 // pause meets the other workers at the barrier, in the middle of an op.

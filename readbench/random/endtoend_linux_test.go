@@ -154,16 +154,16 @@ func TestBadConfigurationStops(t *testing.T) {
 	}
 }
 
-// A file that cannot be used fails every benchmark with the remedy, and gives no row.
-func TestBadFileFails(t *testing.T) {
+// A file that cannot be used stops the process with the remedy before anything runs.
+func TestBadFileStops(t *testing.T) {
 	u := benchtest.NewUser(t)
 	path := filepath.Join(t.TempDir(), "sparse.bin")
 	if err := errors.Join(os.WriteFile(path, nil, 0o644), os.Truncate(path, 64<<20)); err != nil {
 		t.Fatal(err)
 	}
-	stdout, _, exit := u.Benchmark(t, []string{"FILE=" + path}, "-test.bench=Pread$", "-test.benchtime=1x")
-	if exit != 1 || !strings.Contains(stdout, "it is sparse") || strings.Contains(stdout, "ns/op") {
-		t.Errorf("exit %d\n%s", exit, stdout)
+	stdout, stderr, exit := u.Benchmark(t, []string{"FILE=" + path}, "-test.bench=Pread$", "-test.benchtime=1x")
+	if exit != 2 || !strings.Contains(stderr, "it is sparse") || !strings.Contains(stderr, "mkfile") || stdout != "" {
+		t.Errorf("exit %d\n%s%s", exit, stdout, stderr)
 	}
 }
 

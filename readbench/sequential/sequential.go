@@ -8,6 +8,7 @@ package sequential
 
 import (
 	"cmp"
+	"errors"
 	"strconv"
 	"testing"
 
@@ -27,7 +28,7 @@ func run(b *testing.B, s readbench.Strategy, effect readbench.Effect) {
 	suite := readbench.Start(b)
 	c := suite.Config()
 	reads := cmp.Or(c.ReadsPerOp, 128)
-	if err := suite.Setting("reads-per-op", strconv.Itoa(reads)); err != nil {
+	if err := errors.Join(suite.Setting("reads-per-op", strconv.Itoa(reads)), suite.Setting("window", c.Window.String())); err != nil {
 		b.Fatal(err)
 	}
 	for _, pageCase := range c.Cases {
