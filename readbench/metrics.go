@@ -11,6 +11,7 @@ import (
 
 	"github.com/readbench/suite/internal/evidence"
 	"github.com/readbench/suite/internal/pagecache"
+	"github.com/readbench/suite/internal/pressure"
 )
 
 // result is what one call of a row showed.
@@ -26,8 +27,9 @@ type result struct {
 	ops           int
 	elapsed       time.Duration
 	counters      evidence.Counters
-	intervals     int // that the counters are over
-	lookups       int // read system calls that reading the counters made
+	intervals     int             // that the counters are over
+	lookups       int             // read system calls that reading the counters made
+	stalls        pressure.Totals // of the whole machine, with METRICS=all
 	counts        Counts
 	counted       bool // whether all readers count
 	before, after pagecache.Residency
@@ -172,6 +174,24 @@ var metrics = []metric{
 		func(res *result) (float64, bool) {
 			return res.counters.Disk.Weighted.Seconds() / res.elapsed.Seconds(), res.disk
 		}},
+	{"majflt/s", "", "major page faults per second over all threads", true,
+		func(res *result) (float64, bool) {
+			return float64(res.counters.MajorFaults) / res.elapsed.Seconds(), true
+		}},
+	{"dev-read-B", "", "mean size of a read request at the device, whoever sent it", true,
+		func(res *result) (float64, bool) {
+			return meanRead(res.stalls.Disk), res.stalls.Disk != nil && res.stalls.Disk.Reads > 0
+		}},
+	{"refault/op", "lower", "pages of files that were read again after they had been reclaimed, of the whole machine (workingset_refault_file)", true,
+		pages(func(r *pressure.Reclaim) uint64 { return r.Refaulted })},
+	{"scanned/op", "lower", "pages that reclaim looked at, of the whole machine, groups at their limits included (pgscan_*)", true,
+		pages(func(r *pressure.Reclaim) uint64 { return r.Scanned })},
+	{"stolen/op", "lower", "pages that were reclaimed, likewise (pgsteal_*)", true,
+		pages(func(r *pressure.Reclaim) uint64 { return r.Stolen })},
+	{"psi-mem-some-%", "lower", "share of the time in which some task waited for memory (/proc/pressure/memory), of the whole machine", true, stalled(memoryStall, false)},
+	{"psi-mem-full-%", "lower", "the same, in which all tasks did that were not idle", true, stalled(memoryStall, true)},
+	{"psi-io-some-%", "lower", "share of the time in which some task waited for a device (/proc/pressure/io), of the whole machine", true, stalled(ioStall, false)},
+	{"psi-io-full-%", "lower", "the same, in which all tasks did that were not idle", true, stalled(ioStall, true)},
 	{"resident-before-%", "", "share of the file in the page cache before the call", true,
 		func(res *result) (float64, bool) { return 100 * res.before.Share(), true }},
 	{"resident-after-%", "", "share of the file in the page cache after the call", true,

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime/debug"
 	"strconv"
 	"strings"
 	"time"
@@ -20,10 +21,11 @@ import (
 type pressureCase struct{ percent int }
 
 const (
-	pressureSteady = 0.01 // how much residency may change between two looks, and from begin to end of a call
-	pressureSlack  = 0.05 // how much more of the file than its share may be resident: above it, pages are charged elsewhere
-	pressureLook   = 250 * time.Millisecond
-	mostPressure   = 10000 // percent
+	pressureSteady   = 0.01    // how much residency may change between two looks, and from begin to end of a call
+	pressureUnsteady = 4 << 20 // bytes that it may change in any case: what the process itself takes and gives back
+	pressureSlack    = 0.05    // how much more of the file than its share may be resident: above it, pages are charged elsewhere
+	pressureLook     = 250 * time.Millisecond
+	mostPressure     = 10000 // percent
 )
 
 // parsePressure is the case of a name such as pressure110; ok is false if it is none.
@@ -142,8 +144,8 @@ func (s *pressureState) limit(bytes int64) error {
 	return nil
 }
 
-// trim sets the limit anew, so that it leaves the page cache what it should have: what the group is charged besides the
-// data's pages (memory of this process that it took after it joined, the kernel's own records) shows only once it is full.
+// trim sets the limit anew, so that it leaves the page cache what it should have: what the group is charged besides pages
+// of files (memory of this process that it took after it joined, the kernel's own records) shows only once it has read.
 func (s *pressureState) trim() error {
 	if s.group == nil {
 		return nil
@@ -152,12 +154,15 @@ func (s *pressureState) trim() error {
 	if err != nil {
 		return err
 	}
-	if err := s.limit(s.limited + s.cache - u.File); err != nil {
-		return err
+	return s.limit(s.cache + u.Current - u.File)
+}
+
+// explain says what was made of the memory.
+func (s *pressureState) explain() {
+	if s.group != nil {
+		s.run.suite.explain(s.name(), "%s of data; page cache for %d bytes of them, %d for this process and the kernel's records: a limit of %d in %s",
+			Size(s.run.file.size), s.cache, s.limited-s.cache, s.limited, s.group.Dir())
 	}
-	s.run.suite.explain(s.name(), "%s of data; page cache for %d bytes of them, %d for this process and the kernel's records: a limit of %d in %s",
-		Size(s.run.file.size), s.cache, s.limited-s.cache, s.limited, s.group.Dir())
-	return nil
 }
 
 // Close gives the memory back, and evicts what was charged for the file.
@@ -189,6 +194,10 @@ func (s *pressureState) prepare(ctx context.Context) error {
 	if err := pagecache.ReadThrough(ctx, f.control, f.size); err != nil {
 		return fmt.Errorf("reading %s through: %w", f.path, err)
 	}
+	if s.run.direct() { // nothing of it comes into the page cache
+		return nil
+	}
+	debug.FreeOSMemory() // the buffers of reading through: given back later, they would be the file's
 	if err := s.trim(); err != nil {
 		return err
 	}
@@ -205,12 +214,26 @@ func (s *pressureState) prepare(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if change := now.Share() - last.Share(); -pressureSteady <= change && change <= pressureSteady {
+		full, err := s.full()
+		if err := errors.Join(err, s.trim()); err != nil {
+			return err
+		}
+		if change := now.Share() - last.Share(); full && -pressureSteady/2 <= change && change <= pressureSteady/2 {
+			s.explain()
 			return nil
 		}
 		last = now
 	}
 	return err
+}
+
+// full reports whether the group is at its limit, so that nothing comes in without something going out.
+func (s *pressureState) full() (bool, error) {
+	if s.group == nil {
+		return true, nil
+	}
+	u, err := s.group.Usage()
+	return u.Current >= s.limited-max(s.cache/200, 1<<20), err
 }
 
 func (s *pressureState) restore(_ context.Context, when moment) error {
@@ -245,7 +268,8 @@ func (s *pressureState) judge(res *result) error {
 			return fmt.Errorf("%v, but there is page cache for %.0f %%: pages are charged to somebody else", r, 100*share)
 		}
 	}
-	if change := res.after.Share() - res.before.Share(); change > pressureSteady || change < -pressureSteady {
+	change := float64(res.after.Resident-res.before.Resident) * float64(res.page)
+	if allowed := max(pressureSteady*float64(res.fileSize), pressureUnsteady); change > allowed || change < -allowed {
 		return fmt.Errorf("the file was not in a steady state: %v when the call began, %v when it ended", res.before, res.after)
 	}
 	if res.counters.DeviceBytes == 0 && res.ranges() > 100*int64(s.percent) {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/readbench/suite/internal/evidence"
 	"github.com/readbench/suite/internal/pagecache"
+	"github.com/readbench/suite/internal/pressure"
 )
 
 // running is a row that was set up: what lives from its first call to its last.
@@ -34,6 +35,7 @@ type running struct {
 
 	meter   *evidence.Meter
 	lookups int // read system calls that one interval of the meter makes itself
+	stalls  stallMeter
 
 	// of the present call
 	barrier *barrier
@@ -78,6 +80,7 @@ func (r *running) openMeter() error {
 		return Unsupported("the kernel's counters of this process, without which a row has no evidence: %w", err)
 	}
 	r.meter, r.lookups = evidence.NewMeter(source), int(own)
+	r.stalls = stallMeter{source: pressure.Source{Proc: source.Proc, Device: source.Device}, on: r.suite.config.Metrics == MetricsAll}
 	return nil
 }
 
@@ -155,14 +158,14 @@ func (r *running) perform(n int, watch stopwatch, dispatch func(work func(id int
 	started := false
 	start := func() error {
 		started = true
-		err := r.meter.Start()
+		err := errors.Join(r.stalls.start(), r.meter.Start()) // in this order: the meter counts system calls
 		watch.StartTimer()
 		return err
 	}
 	stop := func() error {
 		r.ended = time.Now() // before StopTimer, which goes on to read memory statistics
 		watch.StopTimer()
-		return r.meter.Stop()
+		return errors.Join(r.meter.Stop(), r.stalls.stop())
 	}
 	turn := func() error {
 		if !started {
@@ -229,6 +232,7 @@ func (r *running) measure(b *testing.B) (*result, error) {
 		}
 	}
 	r.meter.Reset()
+	r.stalls.reset()
 	counts, err := r.counts()
 	if err != nil {
 		return nil, err
@@ -252,7 +256,7 @@ func (r *running) measure(b *testing.B) (*result, error) {
 	res := &result{
 		ops: ops, elapsed: b.Elapsed(), row: &r.row, direct: r.direct(), mapped: r.mapped(), disk: r.suite.source().Device != "",
 		counters: r.meter.Sum(), lookups: r.lookups * r.meter.Intervals(), intervals: r.meter.Intervals(),
-		counts: countsNow.since(counts), counted: r.counted, page: f.page, fileSize: f.size, before: before, after: after,
+		stalls: r.stalls.total(), counts: countsNow.since(counts), counted: r.counted, page: f.page, fileSize: f.size, before: before, after: after,
 	}
 	if r.list != nil {
 		res.listLength = int64(len(r.list.ranges))
