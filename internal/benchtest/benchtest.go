@@ -29,6 +29,19 @@ func NewUser(t *testing.T) User {
 // Benchmark runs this test binary with READBENCH_ settings (without the prefix) and test flags, and returns what it wrote.
 func (u User) Benchmark(t *testing.T, settings []string, flags ...string) (stdout, stderr string, exit int) {
 	t.Helper()
+	cmd := u.Command(settings, flags...)
+	var out, errOut bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &errOut
+	err := cmd.Run()
+	var exitErr *exec.ExitError
+	if err != nil && !errors.As(err, &exitErr) {
+		t.Fatal(err)
+	}
+	return out.String(), errOut.String(), cmd.ProcessState.ExitCode()
+}
+
+// Command is what Benchmark runs.
+func (u User) Command(settings []string, flags ...string) *exec.Cmd {
 	cmd := exec.Command(os.Args[0], append([]string{"-test.run=^$"}, flags...)...)
 	for _, kv := range os.Environ() {
 		if !strings.HasPrefix(kv, "READBENCH_") {
@@ -39,14 +52,7 @@ func (u User) Benchmark(t *testing.T, settings []string, flags ...string) (stdou
 	for _, s := range settings {
 		cmd.Env = append(cmd.Env, "READBENCH_"+s)
 	}
-	var out, errOut bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, &errOut
-	err := cmd.Run()
-	var exitErr *exec.ExitError
-	if err != nil && !errors.As(err, &exitErr) {
-		t.Fatal(err)
-	}
-	return out.String(), errOut.String(), cmd.ProcessState.ExitCode()
+	return cmd
 }
 
 // Parse reads benchmark format strictly: every line is a result, a configuration line, a unit line, or one of
