@@ -21,7 +21,7 @@ func Resident(f *os.File, off, n int64) (Residency, error) {
 		r, err = cachestat(f, off, n)
 	}
 	if errors.Is(err, unix.ENOSYS) || errors.Is(err, unix.EOPNOTSUPP) || errors.Is(err, unix.EPERM) {
-		if err := visible(f); err != nil {
+		if err := Visible(f); err != nil {
 			return Residency{}, err
 		}
 		return mincore(f, off, n)
@@ -29,8 +29,10 @@ func Resident(f *os.File, off, n int64) (Residency, error) {
 	return r, err
 }
 
-// visible returns an error if mincore would claim that every page of f is resident, whatever is (Linux 5.2 and later).
-func visible(f *os.File) error {
+// Visible returns an error that wraps ErrUnsupported if the kernel hides the residency of f from this user, who neither
+// owns nor may write it: mincore then claims that every page is resident, whatever is (Linux 5.2 and later), and
+// cachestat is refused with EPERM where it checks that as well. It is safe for concurrent use.
+func Visible(f *os.File) error {
 	var st unix.Stat_t
 	if err := unix.Fstat(int(f.Fd()), &st); err != nil {
 		return fmt.Errorf("stat %s: %w", f.Name(), err)

@@ -60,8 +60,8 @@ func TestResidentOfSomebodyElsesFile(t *testing.T) {
 			if want := (Residency{Pages: 4}); !c.hidden && (err != nil || r != want) {
 				t.Errorf("%s: %v, %v, want %v", c.rule, r, err, want)
 			}
-			if err := visible(f); (err != nil) != c.hidden {
-				t.Errorf("%s: visible says %v", c.rule, err)
+			if err := Visible(f); (err != nil) != c.hidden {
+				t.Errorf("%s: Visible says %v", c.rule, err)
 			}
 		})
 	}
