@@ -1,7 +1,8 @@
+//go:build !386 && !arm && !mips && !mipsle
+
 package prefetchmicro
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -21,11 +22,18 @@ func openFile(t *testing.T) (*readbench.File, readbench.Setup) {
 	if _, err := datafile.Create(t.Context(), datafile.Spec{Path: path, Size: 4 << 20, Seed: 1}); err != nil {
 		t.Fatal(err)
 	}
+	f := readFile(t, path)
+	return f, readbench.Setup{Threads: 1, Batch: processMadviseRanges, MaxRange: 4 * f.PageSize()}
+}
+
+// readFile opens a file to read.
+func readFile(t *testing.T, path string) *readbench.File {
+	t.Helper()
 	c, err := readbench.Load([]string{readbench.EnvPrefix + "FILE=" + path})
 	if err != nil {
 		t.Fatal(err)
 	}
-	f, err := readbench.OpenFile(context.Background(), c)
+	f, err := readbench.OpenFile(t.Context(), c)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -34,7 +42,7 @@ func openFile(t *testing.T) (*readbench.File, readbench.Setup) {
 			t.Error(err)
 		}
 	})
-	return f, readbench.Setup{Config: c, Threads: 1, Batch: processMadviseRanges, MaxRange: 16 << 10}
+	return f
 }
 
 // failing is a kernel whose calls fail with err once they were made as often as after says.
@@ -59,6 +67,7 @@ func failing(err error, after int) kernel {
 			return errors.Join(linux.fadvise(fd, off, n, advice), fail())
 		},
 		readahead: func(fd int, off, n int64) error { return errors.Join(linux.readahead(fd, off, n), fail()) },
+		pidfdOpen: linux.pidfdOpen,
 		processMadvise: func(pidfd int, iovs []unix.Iovec, advice int) (int, error) {
 			n, err := linux.processMadvise(pidfd, iovs, advice)
 			return n, errors.Join(err, fail())
@@ -67,32 +76,74 @@ func failing(err error, after int) kernel {
 }
 
 // What the kernel does not have, or a filter forbids, is found out when the row is opened, and skips it with the
-// release and the errno. EINVAL does so for advice that older kernels do not know; for all else it is a failure.
+// release, the errno and the remedy. Any other error fails it.
 func TestRefusedAtOpen(t *testing.T) {
 	f, setup := openFile(t)
+	const filter, built = "seccomp", "CONFIG_ADVISE_SYSCALLS"
+	remedies := map[string]map[unix.Errno][]string{
+		"mincore":          {unix.ENOSYS: {filter}, unix.EPERM: {filter}},
+		"cachestat":        {unix.ENOSYS: {"Linux 6.5", filter}, unix.EPERM: {filter}, unix.EOPNOTSUPP: {"hugetlbfs"}},
+		"nowait":           {unix.ENOSYS: {"Linux 4.6", filter}, unix.EPERM: {filter}, unix.EOPNOTSUPP: {"4.14", "file system"}},
+		"madvise-willneed": {unix.ENOSYS: {built, filter}, unix.EPERM: {filter}},
+		"process-madvise":  {unix.ENOSYS: {"Linux 5.10", built, filter}, unix.EPERM: {"CAP_SYS_NICE", "Linux 6.12", filter}, unix.EINVAL: {"Linux 5.15"}},
+		"fadvise-willneed": {unix.ENOSYS: {built, filter}, unix.EPERM: {filter}},
+		"readahead":        {unix.ENOSYS: {filter}, unix.EPERM: {filter}},
+		"populate-read":    {unix.ENOSYS: {built}, unix.EPERM: {filter}, unix.EINVAL: {"Linux 5.14"}},
+	}
 	for _, c := range Calls() {
-		for _, tc := range []struct {
-			errno unix.Errno
-			skip  bool
-		}{
-			{unix.ENOSYS, true}, {unix.EPERM, true}, {unix.EOPNOTSUPP, true},
-			{unix.EINVAL, c.name == "populate-read" || c.name == "process-madvise"},
-			{unix.EIO, false}, {unix.EFAULT, false}, {unix.ENOMEM, false}, {unix.EBADF, false},
-		} {
-			t.Run(c.name+"/"+unix.ErrnoName(tc.errno), func(t *testing.T) {
-				_, err := strategy{c, mapping.Random, failing(tc.errno, 0)}.Open(f, setup)
-				if !errors.Is(err, tc.errno) {
-					t.Fatalf("the error is %v", err)
-				}
-				if errors.Is(err, readbench.ErrUnsupported) != tc.skip {
-					t.Errorf("skipped: %v, want %v: %v", !tc.skip, tc.skip, err)
-				}
-				for _, want := range []string{"Linux " + release(), since[c.name]} {
-					if tc.skip && !strings.Contains(err.Error(), want) {
-						t.Errorf("%q is missing in: %v", want, err)
-					}
-				}
+		for _, errno := range []unix.Errno{unix.ENOSYS, unix.EPERM, unix.EOPNOTSUPP, unix.EINVAL, unix.EIO, unix.EFAULT, unix.ENOMEM, unix.EBADF} {
+			t.Run(c.name+"/"+unix.ErrnoName(errno), func(t *testing.T) {
+				_, err := strategy{c, mapping.Random, false, failing(errno, 0)}.Open(f, setup)
+				requireRefusal(t, err, errno, remedies[c.name][errno])
 			})
+		}
+	}
+	for errno, remedy := range map[unix.Errno][]string{unix.ENOSYS: {"pidfd_open with 5.3"}, unix.EPERM: {filter}, unix.EMFILE: nil} {
+		t.Run("pidfd_open/"+unix.ErrnoName(errno), func(t *testing.T) {
+			k := linux
+			k.pidfdOpen = func(int, int) (int, error) { return -1, errno }
+			_, err := strategy{ProcessMadvise(), mapping.Random, false, k}.Open(f, setup)
+			requireRefusal(t, err, errno, remedy)
+		})
+	}
+}
+
+// requireRefusal fails the test unless err wraps errno, and skips the row with the remedies, or fails it if there are none.
+func requireRefusal(t *testing.T, err error, errno unix.Errno, remedies []string) {
+	t.Helper()
+	if !errors.Is(err, errno) {
+		t.Fatalf("the error is %v", err)
+	}
+	if skip := errors.Is(err, readbench.ErrUnsupported); skip != (remedies != nil) {
+		t.Errorf("skipped: %v: %v", skip, err)
+	}
+	for _, want := range remedies {
+		for _, want := range []string{want, "Linux " + release()} {
+			if !strings.Contains(err.Error(), want) {
+				t.Errorf("%q is missing in: %v", want, err)
+			}
+		}
+	}
+}
+
+// Only a call that names the process by a descriptor makes one.
+func TestProcessDescriptor(t *testing.T) {
+	f, setup := openFile(t)
+	for _, c := range Calls() {
+		k, made := linux, 0
+		k.pidfdOpen = func(pid, flags int) (int, error) {
+			made++
+			return linux.pidfdOpen(pid, flags)
+		}
+		o, err := strategy{c, mapping.Random, false, k}.Open(f, setup)
+		if err == nil {
+			err = o.Close()
+		}
+		if err != nil && !errors.Is(err, readbench.ErrUnsupported) {
+			t.Error(err)
+		}
+		if want := c.name == "process-madvise"; made > 1 || made == 1 != want {
+			t.Errorf("%s makes %d", c.name, made)
 		}
 	}
 }
@@ -103,13 +154,13 @@ func TestRefusedLater(t *testing.T) {
 	for _, c := range Calls() {
 		for _, errno := range []unix.Errno{unix.EINVAL, unix.EPERM, unix.ENOSYS, unix.EIO} {
 			t.Run(c.name+"/"+unix.ErrnoName(errno), func(t *testing.T) {
-				r, do := reader(t, strategy{c, mapping.Normal, failing(errno, 5+1)}, f, setup) // 5 by nowait and 1 by others at open
+				r, do := reader(t, strategy{c, mapping.Normal, false, failing(errno, 5+1)}, f, setup) // 5 by nowait and 1 by others at open
 				var err error
 				calls := uint64(0)
 				for err == nil && calls < 100 {
-					before := r.Counts().Calls[kinds[c.name]]
+					before := r.Counts().Calls[c.kind]
 					if err = do(); err == nil {
-						calls += r.Counts().Calls[kinds[c.name]] - before
+						calls += r.Counts().Calls[c.kind] - before
 					}
 				}
 				if !errors.Is(err, errno) {
@@ -118,13 +169,16 @@ func TestRefusedLater(t *testing.T) {
 				if errors.Is(err, readbench.ErrUnsupported) {
 					t.Errorf("a failure in mid-run is a reason to skip: %v", err)
 				}
-				if n := r.Counts().Calls[kinds[c.name]]; n > calls+5 || n < calls {
+				if n := r.Counts().Calls[c.kind]; n > calls+5 || n < calls {
 					t.Errorf("%d calls are counted, %d succeeded", n, calls)
 				}
 			})
 		}
 	}
 }
+
+// rangeEvery is how far apart, in bytes, the ranges are that reader's calls get.
+const rangeEvery = 1 << 18
 
 // reader opens a strategy; do makes its call on a batch of ranges.
 func reader(t *testing.T, s strategy, f *readbench.File, setup readbench.Setup) (c *caller, do func() error) {
@@ -148,7 +202,7 @@ func reader(t *testing.T, s strategy, f *readbench.File, setup readbench.Setup) 
 	c = r.(*caller)
 	rs := make([]readbench.Range, s.batch)
 	for i := range rs {
-		rs[i] = readbench.Range{Off: int64(i)<<16 + 4095, N: setup.MaxRange}
+		rs[i] = readbench.Range{Off: int64(i)*rangeEvery + c.page - 1, N: 4 * int(c.page)}
 	}
 	return c, func() error { return c.do(c, rs) }
 }
@@ -174,11 +228,11 @@ func TestInterrupted(t *testing.T) {
 				}
 				return len(p), nil
 			}
-			c, do := reader(t, strategy{tc.call, mapping.Random, k}, f, setup)
+			c, do := reader(t, strategy{tc.call, mapping.Random, false, k}, f, setup)
 			if err := do(); err != nil {
 				t.Fatal(err)
 			}
-			if n := c.Counts(); n.Retried == 0 || n.Retried != n.Calls[kinds[c.name]] || n.Missed != 0 {
+			if n := c.Counts(); n.Retried == 0 || n.Retried != n.Calls[c.kind] || n.Missed != 0 {
 				t.Errorf("counts %+v", n)
 			}
 		})
@@ -197,21 +251,18 @@ func TestPartialProcessMadvise(t *testing.T) {
 		}
 		return n, err
 	}
-	_, do := reader(t, strategy{ProcessMadvise(), mapping.Random, k}, f, setup)
+	_, do := reader(t, strategy{ProcessMadvise(), mapping.Random, false, k}, f, setup)
 	if err := do(); err == nil || !strings.Contains(err.Error(), "it advised") {
 		t.Errorf("the error is %v", err)
 	}
 }
 
-// Probes tell what is resident, hints make it so, and none of it allocates.
+// No call allocates, delivers bytes, or counts what it is not.
 func TestCalls(t *testing.T) {
 	f, setup := openFile(t)
 	for _, c := range Calls() {
 		t.Run(c.name, func(t *testing.T) {
-			r, do := reader(t, strategy{c, mapping.Random, linux}, f, setup)
-			if err := do(); err != nil { // a hint, or a probe that starts to read
-				t.Fatal(err)
-			}
+			r, do := reader(t, strategy{c, mapping.Random, false, linux}, f, setup)
 			if n := testing.AllocsPerRun(100, func() {
 				if err := do(); err != nil {
 					t.Fatal(err)
@@ -222,7 +273,11 @@ func TestCalls(t *testing.T) {
 			if _, err := r.Read(readbench.Range{N: 1}); err == nil {
 				t.Error("it delivers bytes")
 			}
-			if n := r.Counts(); n.Probed > 0 != (c.effect == readbench.EffectProbe) || n.Missed > n.Probed {
+			n := r.Counts()
+			if n.Probed > 0 != (c.effect == readbench.EffectProbe) || n.Missed > n.Probed || len(n.Calls) != 1 || n.Calls[c.kind] == 0 {
+				t.Errorf("counts %+v", n)
+			}
+			if reads := n.ReadSyscalls; reads > 0 != (c.name == "nowait") || reads > 0 && reads < n.Calls[c.kind] {
 				t.Errorf("counts %+v", n)
 			}
 		})

@@ -20,7 +20,8 @@ import (
 // and one byte is touched in each page, at random places of a mapping advised MADV_RANDOM, so that none is read ahead.
 // A row fails if its touches were not one fault each.
 func RunFaults(b *testing.B) {
-	config := readbench.Start(b).Config()
+	suite := readbench.Start(b)
+	config := suite.Config()
 	for _, pageCase := range config.Cases {
 		for _, own := range []bool{false, true} {
 			for _, threads := range config.Threads.Or(1, 2, 4, 8, 16) {
@@ -28,7 +29,7 @@ func RunFaults(b *testing.B) {
 				if own {
 					label = "mapping=own"
 				}
-				readbench.Start(b).Run(b, readbench.Row{
+				suite.Run(b, readbench.Row{
 					Strategy: faults{own}, Case: pageCase, Threads: threads, Labels: []string{label},
 					Effect: readbench.EffectFault, Batch: 1, MaxRange: 1, Predrawn: true,
 					Op: func(w *readbench.Worker) (func() error, error) {

@@ -1,3 +1,5 @@
+//go:build !386 && !arm && !mips && !mipsle
+
 package prefetchmicro
 
 import (
@@ -6,7 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// kernel is the system calls that are measured, as 64-bit systems take their arguments. Tests put others in their place.
+// kernel is the system calls that are measured. Offsets are passed as 64-bit systems take them, in one register: the build
+// tags of this package leave out the others. Tests put others in their place.
 type kernel struct {
 	mincore        func(p, pages []byte) error
 	cachestat      func(fd uint, r *unix.CachestatRange, s *unix.Cachestat_t, flags uint) error
@@ -14,35 +17,37 @@ type kernel struct {
 	madvise        func(p []byte, advice int) error
 	fadvise        func(fd int, off, n int64, advice int) error
 	readahead      func(fd int, off, n int64) error
+	pidfdOpen      func(pid, flags int) (int, error)
 	processMadvise func(pidfd int, iovs []unix.Iovec, advice int) (int, error)
 }
 
 var linux = kernel{
 	mincore: func(p, pages []byte) error {
 		_, _, errno := unix.Syscall(unix.SYS_MINCORE, uintptr(unsafe.Pointer(unsafe.SliceData(p))), uintptr(len(p)), uintptr(unsafe.Pointer(unsafe.SliceData(pages))))
-		return result(errno)
+		return errnoError(errno)
 	},
 	cachestat: unix.Cachestat,
 	nowait: func(fd int, p []byte, off int64) (int, error) {
 		iov := unix.Iovec{Base: unsafe.SliceData(p)}
 		iov.SetLen(len(p))
 		n, _, errno := unix.Syscall6(unix.SYS_PREADV2, uintptr(fd), uintptr(unsafe.Pointer(&iov)), 1, uintptr(off), 0, unix.RWF_NOWAIT)
-		return int(n), result(errno)
+		return int(n), errnoError(errno)
 	},
 	madvise: unix.Madvise,
 	fadvise: unix.Fadvise,
 	readahead: func(fd int, off, n int64) error {
 		_, _, errno := unix.Syscall(unix.SYS_READAHEAD, uintptr(fd), uintptr(off), uintptr(n))
-		return result(errno)
+		return errnoError(errno)
 	},
+	pidfdOpen: unix.PidfdOpen,
 	processMadvise: func(pidfd int, iovs []unix.Iovec, advice int) (int, error) {
 		n, _, errno := unix.Syscall6(unix.SYS_PROCESS_MADVISE, uintptr(pidfd), uintptr(unsafe.Pointer(unsafe.SliceData(iovs))), uintptr(len(iovs)), uintptr(advice), 0, 0)
-		return int(n), result(errno)
+		return int(n), errnoError(errno)
 	},
 }
 
-// result makes an error of an errno, without allocating for none.
-func result(errno unix.Errno) error {
+// errnoError is the error of an errno, without allocating for none.
+func errnoError(errno unix.Errno) error {
 	if errno == 0 {
 		return nil
 	}

@@ -1,4 +1,4 @@
-//go:build !linux
+//go:build !linux || 386 || arm || mips || mipsle
 
 package prefetchmicro
 
@@ -15,6 +15,7 @@ type (
 	strategy struct {
 		Call
 		advice mapping.Advice
+		cold   bool
 		kernel kernel
 	}
 )
@@ -24,7 +25,7 @@ var linux kernel
 func (s strategy) Name() string { return s.name }
 
 func (s strategy) Open(*readbench.File, readbench.Setup) (readbench.Opened, error) {
-	return nil, readbench.Unsupported("%s: unsupported on %s", s.name, runtime.GOOS)
+	return nil, readbench.Unsupported("%s: unsupported on %s/%s: it needs a 64-bit Linux", s.name, runtime.GOOS, runtime.GOARCH)
 }
 
 // caller is never made: no strategy opens.

@@ -17,13 +17,14 @@ import (
 // Run measures a call in every case, on mappings (or descriptors) without advice and with that of random access, with
 // ranges of READ_SIZE (4KiB and 16KiB) bytes and on THREADS (1 and 8) threads, one row each.
 func Run(b *testing.B, c Call) {
-	config := readbench.Start(b).Config()
+	suite := readbench.Start(b)
+	config := suite.Config()
 	for _, pageCase := range config.Cases {
 		for _, advice := range []mapping.Advice{mapping.Normal, mapping.Random} {
 			for _, size := range config.ReadSize.Or(4<<10, 16<<10) {
 				for _, threads := range config.Threads.Or(1, 8) {
-					readbench.Start(b).Run(b, readbench.Row{
-						Strategy: strategy{c, advice, linux}, Case: pageCase, Threads: threads,
+					suite.Run(b, readbench.Row{
+						Strategy: strategy{c, advice, pageCase == "cold", linux}, Case: pageCase, Threads: threads,
 						Labels: []string{"advice=" + advice.String(), "read=" + size.String()},
 						Effect: c.effect, Batch: c.batch, MaxRange: int(size), Predrawn: true, PerRange: true,
 						Op: op,
@@ -48,10 +49,11 @@ func op(w *readbench.Worker) (func() error, error) {
 
 // RunNull measures the harness itself: an op takes a range, and makes no call.
 func RunNull(b *testing.B) {
-	config := readbench.Start(b).Config()
+	suite := readbench.Start(b)
+	config := suite.Config()
 	for _, pageCase := range config.Cases {
 		for _, threads := range config.Threads.Or(1, 8) {
-			readbench.Start(b).Run(b, readbench.Row{
+			suite.Run(b, readbench.Row{
 				Strategy: readbench.Null(), Case: pageCase, Threads: threads,
 				Effect: readbench.EffectNone, Batch: 1, MaxRange: 16 << 10, Predrawn: true,
 				Op: func(w *readbench.Worker) (func() error, error) {

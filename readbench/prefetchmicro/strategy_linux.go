@@ -1,9 +1,14 @@
+//go:build !386 && !arm && !mips && !mipsle
+
 package prefetchmicro
 
 import (
 	"errors"
 	"fmt"
+	"math"
+	"math/bits"
 	"os"
+	"syscall"
 
 	"golang.org/x/sys/cpu"
 	"golang.org/x/sys/unix"
@@ -17,6 +22,7 @@ import (
 type strategy struct {
 	Call
 	advice mapping.Advice
+	cold   bool // the row promises that all of its ranges come from the device
 	kernel kernel
 }
 
@@ -28,12 +34,18 @@ func (s strategy) Open(f *readbench.File, setup readbench.Setup) (_ readbench.Op
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", s.name, err)
 	}
-	o := &opened{strategy: s, fd: fd, page: int64(f.PageSize()), size: f.Size(), setup: setup}
+	page := int64(f.PageSize())
+	o := &opened{strategy: s, fd: fd, pidfd: -1, page: page, size: f.Size(), setup: setup}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, o.Close())
 		}
 	}()
+	if s.cold && s.capped {
+		if err := s.fits(setup.MaxRange, page, hintLimit(fd, "/sys")); err != nil {
+			return nil, err
+		}
+	}
 	if s.mapped {
 		if o.m, err = mapping.Open(fd, f.Size(), f.PageSize()); err != nil {
 			return nil, err
@@ -45,19 +57,18 @@ func (s strategy) Open(f *readbench.File, setup readbench.Setup) (_ readbench.Op
 	if err != nil {
 		return nil, err
 	}
-	if o.pidfd, err = unix.PidfdOpen(os.Getpid(), 0); err != nil && s.batch > 1 {
-		return nil, s.missing(os.NewSyscallError("pidfd_open", err))
+	if s.pidfd {
+		if o.pidfd, err = s.kernel.pidfdOpen(os.Getpid(), 0); err != nil {
+			o.pidfd = -1
+			return nil, s.missing(fd, os.NewSyscallError("pidfd_open", err))
+		}
 	}
 	rs := make([]readbench.Range, s.batch)
 	for i := range rs {
 		rs[i].N = int(min(f.Size(), int64(setup.MaxRange)))
 	}
-	c := o.caller()
-	if err := s.do(c, rs); err != nil {
-		return nil, s.missing(err)
-	}
-	if s.name == Cachestat().name && !pagecache.CachestatSees(fd) {
-		return nil, readbench.Unsupported("cachestat: it does not see the pages of files on overlayfs; take a file on another file system (%sFILE)", readbench.EnvPrefix)
+	if err := o.try(rs); err != nil {
+		return nil, err
 	}
 	if s.mapped {
 		return &mapped{o}, nil
@@ -65,20 +76,60 @@ func (s strategy) Open(f *readbench.File, setup readbench.Setup) (_ readbench.Op
 	return o, nil
 }
 
-// missing makes the errors that mean "this kernel, or a filter, does not allow this call" a reason to skip the row.
-// EINVAL is one for advice that older kernels do not know; any other EINVAL is our mistake.
-func (s strategy) missing(err error) error {
-	unknown := errors.Is(err, unix.EINVAL) && (s.name == PopulateRead().name || s.name == ProcessMadvise().name)
-	if errors.Is(err, unix.ENOSYS) || errors.Is(err, unix.EPERM) || errors.Is(err, unix.EOPNOTSUPP) || unknown {
-		return readbench.Unsupported("Linux %s: %w; it came with %s, and a system-call filter (seccomp) may forbid it", release(), err, since[s.name])
+// fits returns an error that skips a cold row whose ranges of n bytes, rounded out to pages, the kernel would cut at
+// limit bytes without a word, 0 if that is not known.
+func (s strategy) fits(n int, page, limit int64) error {
+	_, most := mapping.RoundOut(page-1, n, page, math.MaxInt64)
+	if limit == 0 || most <= limit {
+		return nil
 	}
-	return err
+	return readbench.Unsupported("%s: a range of %d bytes lies in up to %d bytes of pages, of which the kernel would read no more than %d for one hint; "+
+		"take smaller ranges (%sREAD_SIZE), or raise the device's read_ahead_kb", s.name, n, most, limit, readbench.EnvPrefix)
 }
 
-// since says which kernel brought a call.
-var since = map[string]string{
-	"mincore": "Linux 2.4", "cachestat": "Linux 6.5", "nowait": "Linux 4.14", "madvise-willneed": "Linux 2.4",
-	"process-madvise": "Linux 5.10", "fadvise-willneed": "Linux 2.6", "readahead": "Linux 2.4", "populate-read": "Linux 5.14",
+// try makes the call once, and looks whether its answers are about the file's pages.
+func (o *opened) try(rs []readbench.Range) error {
+	err := o.do(o.caller(), rs)
+	if o.looks {
+		// To those whom the kernel hides residency from, mincore says that all is resident, and cachestat EPERM. (Before
+		// that was so, cachestat answered everybody.)
+		hidden := pagecache.Visible(o.fd)
+		switch {
+		case hidden == nil:
+		case err == nil && o.mapped:
+			return readbench.Unsupported("%s: %w", o.name, hidden)
+		case errors.Is(err, unix.EPERM):
+			return readbench.Unsupported("%w: %w", err, hidden)
+		}
+	}
+	if err != nil {
+		return o.missing(o.fd, err)
+	}
+	if o.looks && !o.mapped && !pagecache.CachestatSees(o.fd) {
+		return readbench.Unsupported("%s: it does not see the pages of files on overlayfs; take a file on another file system (%sFILE)", o.name, readbench.EnvPrefix)
+	}
+	return nil
+}
+
+// missing makes the errors that mean "not here" (Call.refused) a reason to skip the row, with cause and remedy.
+func (s strategy) missing(fd *os.File, err error) error {
+	var errno syscall.Errno
+	if !errors.As(err, &errno) {
+		return err
+	}
+	why, ok := s.refused[errno]
+	if !ok && isDevice(fd) {
+		why, ok = s.onDevice[errno]
+	}
+	if !ok {
+		return err
+	}
+	return readbench.Unsupported("%w, on Linux %s: %s", err, release(), why)
+}
+
+func isDevice(fd *os.File) bool {
+	st, err := fd.Stat()
+	return err == nil && st.Mode()&os.ModeDevice != 0 && st.Mode()&os.ModeCharDevice == 0
 }
 
 func release() string {
@@ -103,7 +154,7 @@ type opened struct {
 	strategy
 	fd         *os.File
 	m          *mapping.Map // nil unless the call works on a mapping
-	pidfd      int          // of this process; −1 if there is none
+	pidfd      int          // of this process; −1 unless the call needs it
 	page, size int64
 	setup      readbench.Setup
 }
@@ -119,7 +170,7 @@ func (o *opened) Close() error {
 	if o.m != nil {
 		err = errors.Join(err, o.m.Close())
 	}
-	if o.pidfd > 0 {
+	if o.pidfd >= 0 {
 		err = errors.Join(err, unix.Close(o.pidfd))
 	}
 	return err
@@ -128,7 +179,8 @@ func (o *opened) Close() error {
 func (o *opened) Reader(int) (readbench.Reader, error) { return o.caller(), nil }
 
 func (o *opened) caller() *caller {
-	c := &caller{Call: o.Call, kernel: &o.kernel, fd: int(o.fd.Fd()), pidfd: o.pidfd, page: o.page, size: o.size, iovs: make([]unix.Iovec, o.batch)}
+	c := &caller{Call: o.Call, kernel: &o.kernel, fd: int(o.fd.Fd()), pidfd: o.pidfd, page: o.page, size: o.size,
+		pageShift: uint(bits.TrailingZeros64(uint64(o.page))), iovs: make([]unix.Iovec, o.batch)}
 	if o.m != nil {
 		c.data = o.m.Bytes()
 	}
@@ -142,6 +194,7 @@ type caller struct {
 	kernel     *kernel
 	fd, pidfd  int
 	page, size int64
+	pageShift  uint
 	data       []byte       // the mapping
 	pages      []byte       // one for each page of a range: what mincore tells
 	iovs       []unix.Iovec // what process_madvise is told
@@ -149,7 +202,8 @@ type caller struct {
 	stat       unix.Cachestat_t
 	byte1      [1]byte
 
-	calls, failed  uint64 // that succeeded; read system calls that found nothing
+	calls          uint64 // that succeeded
+	reads          uint64 // read system calls, successful or not
 	retried        uint64
 	probed, missed uint64
 	_              cpu.CacheLinePad
@@ -160,19 +214,9 @@ func (c *caller) Read(readbench.Range) ([]byte, error) {
 	return nil, fmt.Errorf("%s delivers no bytes: it is measured in prefetchmicro only", c.name)
 }
 
-// kinds are the names of the system calls.
-var kinds = map[string]string{
-	"mincore": "mincore", "cachestat": "cachestat", "nowait": "preadv2", "madvise-willneed": "madvise",
-	"process-madvise": "process_madvise", "fadvise-willneed": "fadvise", "readahead": "readahead", "populate-read": "madvise",
-}
-
 func (c *caller) Counts() readbench.Counts {
-	n := readbench.Counts{
-		Calls:   map[string]uint64{kinds[c.name]: c.calls},
-		Retried: c.retried, Probed: c.probed, Missed: c.missed,
+	return readbench.Counts{
+		Calls:   map[string]uint64{c.kind: c.calls},
+		Retried: c.retried, Probed: c.probed, Missed: c.missed, ReadSyscalls: c.reads,
 	}
-	if c.name == Nowait().name {
-		n.ReadSyscalls = c.calls + c.failed
-	}
-	return n
 }
