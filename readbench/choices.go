@@ -83,6 +83,44 @@ func (l *CaseList) UnmarshalText(text []byte) error {
 	return nil
 }
 
+// PolicyList are the values of READBENCH_POLICIES; empty if it was not set.
+type PolicyList []string
+
+// policyNames are those of the policies in package prefetch, which imports this one and has a test that says so.
+// They are here so that a wrong name stops a run before it begins.
+var policyNames = []string{"none", "always", "loaded", "backoff", "backoff-local", "slowclimb", "runlength", "bitmap", "adaptive"}
+
+// UnmarshalText parses names of policies with commas between them.
+func (l *PolicyList) UnmarshalText(text []byte) error {
+	*l = nil
+	for part := range strings.SplitSeq(string(text), ",") {
+		name := strings.TrimSpace(part)
+		if !slices.Contains(policyNames, name) {
+			return fmt.Errorf("there is no prefetch policy %q; there are %s (one of your own needs no name here: pass its value to random.RunPolicies)",
+				name, strings.Join(policyNames, ", "))
+		}
+		if slices.Contains(*l, name) {
+			return fmt.Errorf("%q is there twice", name)
+		}
+		*l = append(*l, name)
+	}
+	return nil
+}
+
+// ProbeCall is the system call by which policies probe: a prefetch.ProbeKind; empty if READBENCH_PROBE was not set.
+type ProbeCall string
+
+// UnmarshalText parses one of the values.
+func (p *ProbeCall) UnmarshalText(text []byte) error { return oneOf(p, text, "cachestat", "mincore") }
+
+// HintCall is the system call by which policies hint: a prefetch.HintKind; empty if READBENCH_HINT was not set.
+type HintCall string
+
+// UnmarshalText parses one of the values.
+func (h *HintCall) UnmarshalText(text []byte) error {
+	return oneOf(h, text, "fadvise", "process_madvise", "madvise")
+}
+
 // Procs says how many processors Go has while measuring.
 type Procs string
 

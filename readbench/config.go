@@ -29,6 +29,9 @@ type Config struct {
 	Threads      ThreadList    `env:"THREADS" doc:"numbers of threads to run with" unset:"the workload's" show:"-"`
 	Window       Size          `env:"WINDOW" envDefault:"2MiB" doc:"how far ahead of the cursor the strategies with a window hint, in bytes" show:"-"`
 	Cases        CaseList      `env:"CASES" envDefault:"hot,cold" doc:"page-cache states to run in" show:"-"`
+	Policies     PolicyList    `env:"POLICIES" doc:"prefetch policies of the prefetching rows; all that are set hint by the same call, see docs/policies.md" unset:"always, by one madvise for each range" show:"-"`
+	Probe        ProbeCall     `env:"PROBE" doc:"the call by which policies probe: cachestat or mincore; rows are labelled with it" unset:"the cheapest, by measuring" show:"-"`
+	Hint         HintCall      `env:"HINT" doc:"the call by which policies hint: fadvise, process_madvise or madvise; rows are labelled with it" unset:"the cheapest, by measuring" show:"-"`
 	Limit        Size          `env:"LIMIT" doc:"bytes of page cache that the cases pressureN leave: the data is N % of them, and SIZE must be as much" unset:"worked out: all of SIZE is the data" show:"-"`
 	Warmup       time.Duration `env:"WARMUP" envDefault:"200ms" doc:"untimed running before a row is measured"`
 	Seed         uint64        `env:"SEED" envDefault:"1" doc:"seed of the data file's content and of all draws"`

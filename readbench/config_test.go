@@ -42,7 +42,7 @@ func TestEveryVariable(t *testing.T) {
 	got, err := Load([]string{
 		"READBENCH_FILE=/dev/nvme0n1", "READBENCH_SIZE=2GiB", "READBENCH_READ_SIZE=4096, 1MiB", "READBENCH_WINDOW=1MiB", "READBENCH_LIMIT=4GiB", "READBENCH_READS_PER_OP=1", "READBENCH_THREADS=2, 3",
 		"READBENCH_CASES=cold", "READBENCH_WARMUP=1s", "READBENCH_SEED=7", "READBENCH_PROCS=inherit", "READBENCH_VERIFY=full", "READBENCH_METRICS=all",
-		"READBENCH_SETUP_TIMEOUT=1h",
+		"READBENCH_SETUP_TIMEOUT=1h", "READBENCH_POLICIES=adaptive, none", "READBENCH_PROBE=mincore", "READBENCH_HINT=process_madvise",
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -50,11 +50,12 @@ func TestEveryVariable(t *testing.T) {
 	want := &Config{
 		File: "/dev/nvme0n1", Size: 2 << 30, ReadSize: SizeList{4096, 1 << 20}, Window: 1 << 20, Limit: 4 << 30, ReadsPerOp: 1, Threads: ThreadList{2, 3}, Cases: CaseList{"cold"},
 		Warmup: time.Second, Seed: 7, Procs: ProcsInherit, Verify: VerifyFull, Metrics: MetricsAll, SetupTimeout: time.Hour,
+		Policies: PolicyList{"adaptive", "none"}, Probe: "mincore", Hint: "process_madvise",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
-	if n := reflect.TypeFor[Config]().NumField(); n != 14 {
+	if n := reflect.TypeFor[Config]().NumField(); n != 17 {
 		t.Errorf("Config has %d fields: set the new one here, too", n)
 	}
 }
@@ -86,6 +87,11 @@ func TestBadConfig(t *testing.T) {
 		{"READBENCH_CASES=mixed100", []string{`READBENCH_CASES="mixed100"`, "1 to 99"}},
 		{"READBENCH_CASES=pressure100", []string{`READBENCH_CASES="pressure100"`, "101"}},
 		{"READBENCH_CASES=hot,hot", []string{`READBENCH_CASES="hot,hot"`, "twice"}},
+		{"READBENCH_POLICIES=adaptiv", []string{`READBENCH_POLICIES="adaptiv"`, "none, always, loaded", "adaptive"}},
+		{"READBENCH_POLICIES=none,,always", []string{`READBENCH_POLICIES="none,,always"`, `no prefetch policy ""`}},
+		{"READBENCH_POLICIES=none, none", []string{`READBENCH_POLICIES="none, none"`, "twice"}},
+		{"READBENCH_PROBE=fincore", []string{`READBENCH_PROBE="fincore"`, "cachestat", "mincore"}},
+		{"READBENCH_HINT=readahead", []string{`READBENCH_HINT="readahead"`, "fadvise", "process_madvise", "madvise"}},
 		{"READBENCH_WARMUP=3", []string{`READBENCH_WARMUP="3"`}},
 		{"READBENCH_WARMUP=-1s", []string{`READBENCH_WARMUP="-1s"`, "0s to 1h"}},
 		{"READBENCH_SETUP_TIMEOUT=0s", []string{`READBENCH_SETUP_TIMEOUT="0s"`, "above zero"}},

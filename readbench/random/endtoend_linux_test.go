@@ -60,10 +60,62 @@ func TestAllRows(t *testing.T) {
 		}
 	}
 	for _, key := range []string{"kernel", "go", "cpus", "memory", "filesystem", "device", "read-ahead-kb", "scheduler", "file-size", "content-check",
-		"reads-per-op", "seed", "verify"} {
+		"reads-per-op", "policy-always", "seed", "verify"} {
 		if results[0].GetConfig(key) == "" {
 			t.Errorf("the configuration lines do not tell %s", key)
 		}
+	}
+}
+
+// Every policy gives a row of each prefetching benchmark, by the same calls, and does what it is named for: hot, no
+// probe misses, and only always and what probes a miss hints.
+func TestPolicies(t *testing.T) {
+	u := benchtest.NewUser(t)
+	policies := []string{"adaptive", "none", "always", "loaded", "backoff", "backoff-local", "slowclimb", "runlength", "bitmap"}
+	stdout, stderr, exit := u.Benchmark(t, []string{"SIZE=64MiB", "THREADS=2", "CASES=hot,cold", "PROBE=mincore", "HINT=madvise", "POLICIES=" + strings.Join(policies, ",")},
+		"-test.bench=Prefetch$", "-test.benchtime=3x", "-test.cpu=1")
+	if exit != 0 {
+		t.Fatalf("exit %d\n%s%s", exit, stdout, stderr)
+	}
+	results, _ := benchtest.Parse(t, stdout)
+	var names, want []string
+	for _, r := range results {
+		names = append(names, string(r.Name.Full()))
+	}
+	rows := benchtest.Rows(results)
+	for _, strategy := range []string{"MmapPrefetch", "MmapRandomPrefetch"} {
+		for _, pageCase := range []string{"hot", "cold"} {
+			for _, p := range policies {
+				name := fmt.Sprintf("%s/case=%s/read=16KiB/policy=%s/probe=mincore/hint=madvise/threads=2", strategy, pageCase, p)
+				if !strings.Contains(stderr, "# readbench: skip Benchmark"+name) {
+					want = append(want, name)
+				}
+				r := rows[name]
+				if r == nil || strategy == "MmapPrefetch" { // whose read-ahead makes anything resident
+					continue
+				}
+				hints, _ := r.Value("madvise/op")
+				hinted, _ := r.Value("hinted/op")
+				probed, _ := r.Value("probed/op")
+				missed, _ := r.Value("missed/op")
+				if hints != hinted {
+					t.Errorf("%s hints %v ranges an op by %v calls of madvise", name, hinted, hints)
+				}
+				switch {
+				case p == "none" && hints+probed != 0,
+					p == "always" && (hints != 16 || probed != 0),
+					p == "loaded" && (probed != 16 || hinted != missed || pageCase == "hot" && missed != 0),
+					pageCase == "hot" && p != "always" && hinted != 0:
+					t.Errorf("%s: an op hints %v ranges, probes %v and misses %v", name, hinted, probed, missed)
+				}
+			}
+		}
+	}
+	if !slices.Equal(names, want) {
+		t.Errorf("rows\n%s\nwant\n%s\n%s", strings.Join(names, "\n"), strings.Join(want, "\n"), stderr)
+	}
+	if got := results[0].GetConfig("policy-always"); got != "the hint of the other policies" {
+		t.Errorf("policy-always: %s", got)
 	}
 }
 
@@ -139,6 +191,7 @@ func TestBadConfigurationStops(t *testing.T) {
 		{"TREADS=1", ".", `READBENCH_TREADS="1": there is no such variable`, 2},
 		{"READ_SIZE=16k", ".", `READBENCH_READ_SIZE="16k"`, 2},
 		{"READ_SIZE=1000", ".", `READBENCH_READ_SIZE="1000": it is no multiple of`, 2},
+		{"POLICIES=always,adaptiv", ".", `READBENCH_POLICIES="always,adaptiv": there is no prefetch policy "adaptiv"`, 2},
 		{"READ_SIZE=1000", "Pread$/hot", "", 0}, // nothing direct is to run
 		{"FILE=/nonexistent/file", "PreadDirect", "mkfile", 2},
 	} {

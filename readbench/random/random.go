@@ -11,31 +11,60 @@ import (
 	"testing"
 
 	"github.com/readbench/suite/readbench"
+	"github.com/readbench/suite/readbench/prefetch"
 )
 
 // Run measures a strategy in every case, with every read size and every number of threads that is configured, one row
 // each:
 //
 //	func BenchmarkMine(b *testing.B) { random.Run(b, mine{}) }
-func Run(b *testing.B, s readbench.Strategy) { run(b, s, readbench.EffectRead) }
+func Run(b *testing.B, s readbench.Strategy) {
+	run(b, readbench.Start(b), readbench.EffectRead, s)
+}
+
+// RunPolicies measures a mapping with every prefetch policy that is configured (READBENCH_POLICIES) and every one of
+// the caller's own, one row each for all that Run has one row for; rows that differ only in the policy follow each
+// other. See prefetch.Strategy.Strategies, also for what runs if none is configured.
+//
+//	func BenchmarkMmapRandomPrefetch(b *testing.B) {
+//		random.RunPolicies(b, prefetch.Strategy{Random: true}, mine{})
+//	}
+func RunPolicies(b *testing.B, mapping prefetch.Strategy, own ...prefetch.Policy) {
+	suite := readbench.Start(b)
+	strategies, err := mapping.Strategies(suite.Config(), own...)
+	if err != nil {
+		b.Fatal(err)
+	}
+	run(b, suite, readbench.EffectRead, strategies...)
+}
 
 // RunNull measures the harness itself: an op draws as many offsets as one of Run, and reads nothing.
-func RunNull(b *testing.B) { run(b, readbench.Null(), readbench.EffectNone) }
+func RunNull(b *testing.B) { run(b, readbench.Start(b), readbench.EffectNone, readbench.Null()) }
 
-func run(b *testing.B, s readbench.Strategy, effect readbench.Effect) {
-	suite := readbench.Start(b)
+func run(b *testing.B, suite *readbench.Suite, effect readbench.Effect, strategies ...readbench.Strategy) {
 	c := suite.Config()
 	reads := cmp.Or(c.ReadsPerOp, 16)
-	if err := suite.Setting("reads-per-op", strconv.Itoa(reads)); err != nil {
-		b.Fatal(err)
+	always := "one madvise for each range"
+	if !prefetch.Stock(c) {
+		always = "the hint of the other policies"
+	}
+	for _, setting := range [][2]string{
+		{"reads-per-op", strconv.Itoa(reads)},
+		{"policy-always", always}, // not the same thing under one name in two runs
+	} {
+		if err := suite.Setting(setting[0], setting[1]); err != nil {
+			b.Fatal(err)
+		}
 	}
 	for _, pageCase := range c.Cases {
 		for _, size := range c.ReadSize.Or(16 << 10) {
 			for _, threads := range c.Threads.Or(1, 4, 8, 16) {
-				suite.Run(b, readbench.Row{
-					Strategy: s, Case: pageCase, Threads: threads, Labels: []string{"read=" + size.String()},
-					Batch: reads, MaxRange: int(size), Effect: effect,
-				})
+				for _, s := range strategies {
+					suite.Run(b, readbench.Row{
+						Strategy: s, Case: pageCase, Threads: threads, Labels: []string{"read=" + size.String()},
+						Batch: reads, MaxRange: int(size), Effect: effect,
+					})
+				}
 			}
 		}
 	}
