@@ -15,7 +15,7 @@ OUT ?= .out
 RUN = OUT=$(OUT) GO=$(GO) ROUNDS=$(ROUNDS) BENCH='$(BENCH)' BENCHTIME=$(BENCHTIME) ./tools/rounds
 TABLES = $(GO) tool benchstat
 
-.PHONY: test lint unit race fuzz bench sequential micro noise fio clean
+.PHONY: test lint unit race fuzz bench sequential micro policies noise fio clean
 
 # Everything that must pass.
 test: lint unit race
@@ -61,6 +61,18 @@ micro:
 	@status=0; $(RUN) prefetchmicro || status=1; \
 	$(TABLES) -row .name,/advice,/read,/threads -col /case -filter '-.name:(Null OR Faults) .unit:sec/op' $(OUT)/prefetchmicro.txt || status=1; \
 	$(TABLES) -row /case,/mapping -col /threads -filter '.name:Faults .unit:faults/s' $(OUT)/prefetchmicro.txt | grep -v '^[a-z-]*: '; \
+	exit $$status
+
+# The A/B of the prefetch policies (READBENCH_POLICIES: all of them, if not set) on a mapping advised MADV_RANDOM, between hot and cold: throughput,
+# and each policy's share of the best of its case and number of threads. Cases, threads and the rest as READBENCH_* say, if they are set.
+policies: export READBENCH_POLICIES ?= none,always,loaded,backoff,backoff-local,slowclimb,runlength,bitmap,adaptive
+policies: export READBENCH_CASES ?= hot,mixed1,mixed10,mixed50,cold,pressure110,pressure200
+policies: export READBENCH_THREADS ?= 1,8
+policies: BENCH = BenchmarkMmapRandomPrefetch$$
+policies:
+	@status=0; mkdir -p $(OUT)/policies; OUT=$(OUT)/policies GO=$(GO) ROUNDS=$(ROUNDS) BENCH='$(BENCH)' BENCHTIME=$(BENCHTIME) ./tools/rounds random || status=1; \
+	$(TABLES) -col /policy -row /case,/threads -filter '.unit:ops/ms' $(OUT)/policies/random.txt || status=1; \
+	$(GO) run ./tools/policyshare $(OUT)/policies/random/round-*.txt || status=1; \
 	exit $$status
 
 # The noise floor: odd against even rounds of a workload's last run, which differ in nothing.
