@@ -31,9 +31,11 @@ func (*everyOtherWorker) Learn(readbench.Range, bool) {}
 func ExamplePolicy() {
 	// In a file of your own, mine_test.go:
 	//
-	//	func TestMain(m *testing.M)           { readbench.Main(m) }
-	//	func TestMine(t *testing.T)           { readtest.Test(t, prefetch.MmapRandom(everyOther{})) }
-	//	func BenchmarkEveryOther(b *testing.B) { random.Run(b, prefetch.MmapRandom(everyOther{})) }
+	//	func TestMain(m *testing.M)            { readbench.Main(m) }
+	//	func TestMine(t *testing.T)            { readtest.Test(t, prefetch.MmapRandom(everyOther{})) }
+	//	func BenchmarkMmapRandomPrefetch(b *testing.B) {
+	//		random.RunPolicies(b, prefetch.Strategy{Random: true}, everyOther{}) // beside READBENCH_POLICIES
+	//	}
 	fmt.Println(prefetch.MmapRandom(everyOther{}).(readbench.Labeler).Labels())
 	// Output: [policy=every-other]
 }

@@ -9,6 +9,8 @@
 // highest median over all rounds. A policy's share is the median of (its ops/ms / the best's ops/ms) over the rounds
 // that have both: so drift between rounds cancels out.
 //
+// A line that begins like a row and is none, as that of a row that failed, is left out and named on standard error.
+//
 // Standard output is a Markdown table, in percent, with the half-width of the 95 % confidence interval of the median
 // where there are rounds enough for one (6); "?" stands for it where there are not, and "-" for a policy without
 // rows. The last column is the number of rounds that every policy of the cell has at least.
@@ -57,6 +59,9 @@ func run(args []string, stdout, stderr io.Writer) int {
 			fmt.Fprintf(stderr, "policyshare: %v\n", err)
 			return exitFailed
 		}
+	}
+	for _, warning := range t.warnings {
+		fmt.Fprintf(stderr, "policyshare: %s\n", warning)
 	}
 	if len(t.cells) == 0 {
 		fmt.Fprintf(stderr, "policyshare: none of %d files has a row with policy=NAME and %s; they come from make policies, or READBENCH_POLICIES\n", fs.NArg(), unit)

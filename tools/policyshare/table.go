@@ -22,6 +22,7 @@ type table struct {
 	cells    []*cell
 	policies []string
 	config   map[string]string // configuration lines that all rows have
+	warnings []string          // what was left out
 }
 
 // A cell is the rows that differ in nothing but the policy.
@@ -46,7 +47,7 @@ func (t *table) read(r io.Reader, name string, round int) error {
 	for in.Scan() {
 		switch rec := in.Result().(type) {
 		case *benchfmt.SyntaxError:
-			return rec
+			t.warnings = append(t.warnings, fmt.Sprintf("%v: no result, left out: did that row fail?", rec))
 		case *benchfmt.Result:
 			if err := t.add(rec, round); err != nil {
 				file, line := rec.Pos()
@@ -73,7 +74,7 @@ func (t *table) add(r *benchfmt.Result, round int) error {
 		return nil
 	}
 	if math.IsNaN(v) || math.IsInf(v, 0) || v <= 0 {
-		return fmt.Errorf("Benchmark%s has %v %s; a rate is above 0", r.Name, v, unit)
+		return fmt.Errorf("row Benchmark%s has %v %s; a rate is above 0", r.Name, v, unit)
 	}
 	if err := t.sameConfig(r); err != nil {
 		return err
@@ -86,7 +87,7 @@ func (t *table) add(r *benchfmt.Result, round int) error {
 		c.values[policy] = map[int]float64{}
 	}
 	if _, twice := c.values[policy][round]; twice {
-		return fmt.Errorf("Benchmark%s is there twice: %w", r.Name, errNotRounds)
+		return fmt.Errorf("row Benchmark%s is there twice: %w", r.Name, errNotRounds)
 	}
 	c.values[policy][round] = v
 	return nil
@@ -108,7 +109,7 @@ func (t *table) sameConfig(r *benchfmt.Result) error {
 	for _, c := range []map[string]string{config, t.config} {
 		for _, key := range slices.Sorted(maps.Keys(c)) {
 			if config[key] != t.config[key] {
-				return fmt.Errorf("Benchmark%s was measured with %s: %q, rows before it with %q: only what was measured alike is compared", r.Name, key, config[key], t.config[key])
+				return fmt.Errorf("row Benchmark%s was measured with %s: %q, rows before it with %q: only what was measured alike is compared", r.Name, key, config[key], t.config[key])
 			}
 		}
 	}
