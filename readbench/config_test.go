@@ -17,7 +17,7 @@ func TestDefaults(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := &Config{
-		Cases: CaseList{"hot", "cold"}, Window: 2 << 20,
+		Cases: CaseList{"hot", "cold"}, Window: 2 << 20, Depth: 16,
 		Warmup: 200 * time.Millisecond, Seed: 1, Procs: ProcsThreads, Verify: VerifyPages, Metrics: MetricsDefault, SetupTimeout: 10 * time.Minute,
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -40,7 +40,7 @@ func TestEmptyValues(t *testing.T) {
 
 func TestEveryVariable(t *testing.T) {
 	got, err := Load([]string{
-		"READBENCH_FILE=/dev/nvme0n1", "READBENCH_SIZE=2GiB", "READBENCH_READ_SIZE=4096, 1MiB", "READBENCH_WINDOW=1MiB", "READBENCH_LIMIT=4GiB", "READBENCH_READS_PER_OP=1", "READBENCH_THREADS=2, 3",
+		"READBENCH_FILE=/dev/nvme0n1", "READBENCH_SIZE=2GiB", "READBENCH_READ_SIZE=4096, 1MiB", "READBENCH_WINDOW=1MiB", "READBENCH_DEPTH=32", "READBENCH_LIMIT=4GiB", "READBENCH_READS_PER_OP=1", "READBENCH_THREADS=2, 3",
 		"READBENCH_CASES=cold", "READBENCH_WARMUP=1s", "READBENCH_SEED=7", "READBENCH_PROCS=inherit", "READBENCH_VERIFY=full", "READBENCH_METRICS=all",
 		"READBENCH_SETUP_TIMEOUT=1h", "READBENCH_POLICIES=adaptive, none", "READBENCH_PROBE=mincore", "READBENCH_HINT=process_madvise",
 	})
@@ -48,14 +48,14 @@ func TestEveryVariable(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := &Config{
-		File: "/dev/nvme0n1", Size: 2 << 30, ReadSize: SizeList{4096, 1 << 20}, Window: 1 << 20, Limit: 4 << 30, ReadsPerOp: 1, Threads: ThreadList{2, 3}, Cases: CaseList{"cold"},
+		File: "/dev/nvme0n1", Size: 2 << 30, ReadSize: SizeList{4096, 1 << 20}, Window: 1 << 20, Depth: 32, Limit: 4 << 30, ReadsPerOp: 1, Threads: ThreadList{2, 3}, Cases: CaseList{"cold"},
 		Warmup: time.Second, Seed: 7, Procs: ProcsInherit, Verify: VerifyFull, Metrics: MetricsAll, SetupTimeout: time.Hour,
 		Policies: PolicyList{"adaptive", "none"}, Probe: "mincore", Hint: "process_madvise",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
-	if n := reflect.TypeFor[Config]().NumField(); n != 17 {
+	if n := reflect.TypeFor[Config]().NumField(); n != 18 {
 		t.Errorf("Config has %d fields: set the new one here, too", n)
 	}
 }
@@ -78,6 +78,8 @@ func TestBadConfig(t *testing.T) {
 		{"READBENCH_READ_SIZE=4KiB,4096", []string{`READBENCH_READ_SIZE="4KiB,4096"`, "twice"}},
 		{"READBENCH_LIMIT=0", []string{`READBENCH_LIMIT="0"`, "more than 0"}},
 		{"READBENCH_WINDOW=0", []string{`READBENCH_WINDOW="0"`, "1 byte"}},
+		{"READBENCH_DEPTH=0", []string{`READBENCH_DEPTH="0"`, "1 to 1024"}},
+		{"READBENCH_DEPTH=1025", []string{`READBENCH_DEPTH="1025"`, "1 to 1024"}},
 		{"READBENCH_READS_PER_OP=0", []string{`READBENCH_READS_PER_OP="0"`, "at least 1"}},
 		{"READBENCH_READS_PER_OP=many", []string{`READBENCH_READS_PER_OP="many"`}},
 		{"READBENCH_THREADS=0", []string{`READBENCH_THREADS="0"`, "1,4,8,16"}},

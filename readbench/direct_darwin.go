@@ -12,10 +12,10 @@ import (
 func openDirect(f *File) (*os.File, int, error) {
 	fd, err := f.Open(0)
 	if err != nil {
-		return nil, 0, fmt.Errorf("pread-direct: %w", err)
+		return nil, 0, fmt.Errorf("direct reads: %w", err)
 	}
 	if _, err := unix.FcntlInt(fd.Fd(), unix.F_NOCACHE, 1); err != nil {
-		return nil, 0, errors.Join(Unsupported("pread-direct: F_NOCACHE on %s: %w", f.Path(), err), fd.Close())
+		return nil, 0, errors.Join(Unsupported("direct reads: F_NOCACHE on %s: %w", f.Path(), err), fd.Close())
 	}
 	return fd, f.PageSize(), nil
 }

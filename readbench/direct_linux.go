@@ -14,14 +14,14 @@ import (
 func openDirect(f *File) (*os.File, int, error) {
 	fd, err := f.Open(unix.O_DIRECT)
 	if errors.Is(err, unix.EINVAL) {
-		return nil, 0, Unsupported("pread-direct: open %s with O_DIRECT: %w: its file system has no direct reads (tmpfs has none); use one on a disk", f.Path(), err)
+		return nil, 0, Unsupported("direct reads: open %s with O_DIRECT: %w: its file system has no direct reads (tmpfs has none); use one on a disk", f.Path(), err)
 	}
 	if err != nil {
-		return nil, 0, fmt.Errorf("pread-direct: %w", err)
+		return nil, 0, fmt.Errorf("direct reads: %w", err)
 	}
 	flags, err := unix.FcntlInt(fd.Fd(), unix.F_GETFL, 0)
 	if err == nil && flags&unix.O_DIRECT == 0 {
-		err = Unsupported("pread-direct: the kernel dropped O_DIRECT from %s: its reads would go through the page cache", f.Path())
+		err = Unsupported("direct reads: the kernel dropped O_DIRECT from %s: its reads would go through the page cache", f.Path())
 	}
 	if err != nil {
 		return nil, 0, errors.Join(err, fd.Close())
@@ -42,7 +42,7 @@ func directAlignment(fd *os.File, page int) (int, error) {
 		return page, nil
 	}
 	if st.Dio_offset_align == 0 {
-		return 0, Unsupported("pread-direct: %s cannot be read directly, says statx (encrypted, compressed or in-line data?)", fd.Name())
+		return 0, Unsupported("direct reads: %s cannot be read directly, says statx (encrypted, compressed or in-line data?)", fd.Name())
 	}
 	return int(max(st.Dio_offset_align, st.Dio_mem_align)), nil
 }
@@ -52,12 +52,12 @@ func verifyDirect(path string, read func() error) error {
 	source := evidence.Source{Proc: "/proc"}
 	before, err := source.Read()
 	if err != nil {
-		return Unsupported("pread-direct: whether reads are direct cannot be seen here: %w", err)
+		return Unsupported("direct reads: whether reads are direct cannot be seen here: %w", err)
 	}
 	err = read()
 	switch {
 	case errors.Is(err, unix.EINVAL), errors.Is(err, unix.EOPNOTSUPP):
-		return Unsupported("pread-direct: %s was opened for direct reads, but the first one was refused: %w; does its file system support O_DIRECT?", path, err)
+		return Unsupported("direct reads: %s was opened for direct reads, but the first one was refused: %w; does its file system support O_DIRECT?", path, err)
 	case err != nil:
 		return err
 	}
@@ -66,7 +66,7 @@ func verifyDirect(path string, read func() error) error {
 		return err
 	}
 	if after.DeviceBytes == before.DeviceBytes {
-		return Unsupported("pread-direct: a direct read of %s reached no device: its file system takes O_DIRECT but has none (tmpfs), or does not tell", path)
+		return Unsupported("a direct read of %s reached no device: its file system takes O_DIRECT but has none (tmpfs), or does not tell", path)
 	}
 	return nil
 }

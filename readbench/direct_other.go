@@ -8,7 +8,7 @@ import (
 )
 
 func openDirect(f *File) (*os.File, int, error) {
-	return nil, 0, Unsupported("pread-direct: direct reads are unsupported on %s", runtime.GOOS)
+	return nil, 0, Unsupported("direct reads are unsupported on %s", runtime.GOOS)
 }
 
 func verifyDirect(string, func() error) error { return nil }

@@ -26,6 +26,8 @@ type Worker struct {
 	prefetch Prefetcher  // nil if the reader does not prefetch
 	batch    BatchReader // nil if the reader reads one by one
 	forget   Forgetter   // nil if the reader keeps nothing in mind
+	settler  Settler     // nil if the reader leaves nothing under way
+	pipeline *pipeline   // nil if each op ends before the next begins
 	epoch    int64       // running.epoch when this worker last looked
 	lease    []Range     // what is left of its lease of a predrawn list
 	check    checker
@@ -93,6 +95,7 @@ func (w *Worker) open() (err error) {
 	w.prefetch, _ = w.reader.(Prefetcher)
 	w.batch, _ = w.reader.(BatchReader)
 	w.forget, _ = w.reader.(Forgetter)
+	w.settler, _ = w.reader.(Settler)
 	w.draw = w.run.state.drawer(w)
 	w.seen = make([]bool, w.run.row.Batch)
 	if w.run.suite.config.Metrics == MetricsAll && !w.run.row.Predrawn {
@@ -100,7 +103,7 @@ func (w *Worker) open() (err error) {
 		w.latency = hdrhistogram.New(1, longest, digits)
 	}
 	if w.run.row.Op == nil {
-		w.op = w.ReadOp()
+		w.op, w.pipeline = w.ReadOp(), newPipeline(w)
 		return nil
 	}
 	w.op, err = w.run.row.Op(w)
@@ -137,10 +140,18 @@ func (w *Worker) work(next func() bool) (err error) {
 		return err
 	}
 	more := func() bool { return !b.stop.Load() && (next() || w.done == 0) }
-	if w.latency != nil {
-		return w.timedOps(more)
+	switch {
+	case w.pipeline != nil:
+		err = w.pipeline.ops(next)
+	case w.latency != nil:
+		err = w.timedOps(more)
+	default:
+		err = w.ops(more)
 	}
-	return w.ops(more)
+	if err == nil {
+		err = w.settle()
+	}
+	return err
 }
 
 // ops runs ops as long as more says.
@@ -163,12 +174,17 @@ func (w *Worker) timedOps(more func() bool) error {
 			return err
 		}
 		w.done++
-		took := int64(time.Since(start) - (w.paused - paused))
-		if err := w.latency.RecordValue(min(took, w.latency.HighestTrackableValue())); err != nil {
+		if err := w.record(start, paused); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// record records the latency of an op that began at start, when w.paused was paused, and ends now.
+func (w *Worker) record(start time.Time, paused time.Duration) error {
+	took := int64(time.Since(start) - (w.paused - paused))
+	return w.latency.RecordValue(min(took, w.latency.HighestTrackableValue()))
 }
 
 // Reader is what the strategy made for this worker: for ops that do more with it than Read. Nobody else uses it.
@@ -219,8 +235,11 @@ func (w *Worker) catchUp() bool {
 	return true
 }
 
-// pause meets the other workers at the barrier, in the middle of an op.
+// pause meets the other workers at the barrier, in the middle of an op. Nothing is under way then.
 func (w *Worker) pause() error {
+	if err := w.settle(); err != nil {
+		return err
+	}
 	start, stopped := time.Now(), w.run.stopped // no turn runs while this worker has not arrived
 	err := w.run.barrier.wait()
 	took := time.Since(start)
@@ -252,15 +271,24 @@ func (w *Worker) Read(rs []Range) error {
 }
 
 func (w *Worker) readBatch(rs []Range) error {
-	w.ranges = rs
-	seen := w.seen[:len(rs)]
-	clear(seen)
+	w.expect(rs)
 	if err := w.batch.ReadBatch(rs, w.each); err != nil {
 		return err
 	}
-	for i, ok := range seen {
+	return w.delivered()
+}
+
+// expect makes rs the batch that deliver takes.
+func (w *Worker) expect(rs []Range) {
+	w.ranges = rs
+	clear(w.seen[:len(rs)])
+}
+
+// delivered returns an error if deliver did not see all of the batch.
+func (w *Worker) delivered() error {
+	for i, ok := range w.seen[:len(w.ranges)] {
 		if !ok {
-			return fmt.Errorf("%s: a batch of %d reads ended without error, but read %d was never delivered", w.run.row.Strategy.Name(), len(rs), i)
+			return fmt.Errorf("%s: a batch of %d reads ended without error, but read %d was never delivered", w.run.row.Strategy.Name(), len(w.ranges), i)
 		}
 	}
 	return nil

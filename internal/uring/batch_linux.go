@@ -60,6 +60,10 @@ func (r *Ring) Start() error {
 	return nil
 }
 
+// Queue takes the batch that was added as Start does, but leaves submitting it to the next Start or Finish: for batches
+// so small that a system call for each would be too many.
+func (r *Ring) Queue() error { return r.take() }
+
 // take makes the batch that was added one that is started.
 func (r *Ring) take() error {
 	if r.err != nil {

@@ -10,6 +10,8 @@ import (
 	"github.com/pawelgaczynski/giouring"
 )
 
+const giouringBuiltIn = true
+
 // giouringEngine is EngineGiouring. The module takes syscall.munmap by linkname, which the linker has refused since Go 1.23:
 // hence the build tag, and -ldflags=-checklinkname=0.
 type giouringEngine struct {

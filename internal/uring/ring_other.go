@@ -7,6 +7,8 @@ import (
 	"runtime"
 )
 
+const giouringBuiltIn = false
+
 // A Ring reads batches through io_uring; unsupported here.
 type Ring struct{}
 
@@ -21,6 +23,9 @@ func (*Ring) Do(func(int, []byte) error) error { return unsupported() }
 
 // Start is unsupported here.
 func (*Ring) Start() error { return unsupported() }
+
+// Queue is unsupported here.
+func (*Ring) Queue() error { return unsupported() }
 
 // Finish is unsupported here.
 func (*Ring) Finish(func(int, []byte) error) error { return unsupported() }

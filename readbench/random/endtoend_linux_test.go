@@ -22,12 +22,19 @@ func TestAllRows(t *testing.T) {
 	}
 	results, units := benchtest.Parse(t, stdout)
 	rows := benchtest.Rows(results)
-	for _, strategy := range []string{"Null", "Mmap", "MmapRandom", "MmapPrefetch", "MmapRandomPrefetch", "Pread", "ReadAt", "PreadDirect"} {
+	for _, strategy := range []string{"Null", "Mmap", "MmapRandom", "MmapPrefetch", "MmapRandomPrefetch", "Pread", "ReadAt", "PreadDirect",
+		"Uring", "UringMmap", "UringDirect", "UringDirectFixed", "UringDirectPipelined"} {
 		for _, pageCase := range []string{"hot", "cold"} {
 			for _, threads := range []int{1, 2} {
 				name := fmt.Sprintf("%s/case=%s/read=16KiB/threads=%d", strategy, pageCase, threads)
 				if strings.HasSuffix(strategy, "Prefetch") {
 					name = fmt.Sprintf("%s/case=%s/read=16KiB/policy=always/threads=%d", strategy, pageCase, threads)
+				}
+				if strings.HasPrefix(strategy, "Uring") {
+					name = strings.Replace(name, "/threads", "/engine=ring/threads", 1)
+				}
+				if strategy == "UringMmap" {
+					name = strings.Replace(name, "/threads", "/policy=always/threads", 1)
 				}
 				r := rows[name]
 				if r == nil {
@@ -47,14 +54,22 @@ func TestAllRows(t *testing.T) {
 					!strings.HasSuffix(strategy, "Prefetch") && ok && hints != 0 {
 					t.Errorf("%s made %v hints an op", name, hints)
 				}
-				direct := strategy == "PreadDirect"
+				if strings.HasPrefix(strategy, "Uring") {
+					if n := benchtest.Value(t, r, "pread/op"); n != 0 {
+						t.Errorf("%s made %v preads an op", name, n)
+					}
+					if n := benchtest.Value(t, r, "completed/op"); n < 16 { // more if reads were short, or interrupted
+						t.Errorf("%s: %v reads or hints an op", name, n)
+					}
+				}
+				direct := strings.Contains(strategy, "Direct")
 				if dev := benchtest.Value(t, r, "dev-B/op"); (dev > 0) != (pageCase == "cold" || direct) {
 					t.Errorf("%s made the device deliver %v bytes an op", name, dev)
 				}
 			}
 		}
 	}
-	for unit, better := range map[string]int{"ops/ms": 1, "dev-B/op": -1, "majflt/op": -1, "madvise/op": -1, "pread/op": -1, "readat/op": -1} {
+	for unit, better := range map[string]int{"ops/ms": 1, "dev-B/op": -1, "majflt/op": -1, "madvise/op": -1, "pread/op": -1, "readat/op": -1, "enter/op": -1, "submitted/op": -1, "completed/op": -1} {
 		if units.GetBetter(unit) != better {
 			t.Errorf("unit %s: better=%d, want %d", unit, units.GetBetter(unit), better)
 		}

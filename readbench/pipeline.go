@@ -1,0 +1,177 @@
+package readbench
+
+import "time"
+
+// A Pipeliner is a BatchReader that keeps two batches under way. The runner starts the reads of the next op before it
+// finishes those of this one, so that the device does not run dry between two ops:
+//
+//	Start(op 0), Start(op 1), Finish (of op 0), Start(op 2), Finish (of op 1), …
+//
+// Ops of a workload's own (Row.Op) call Worker.Read, which uses ReadBatch: never while a batch is under way.
+type Pipeliner interface {
+	BatchReader
+	// Start begins reading a batch, without waiting for it. At most one that was started before is not finished
+	// then. rs is the caller's and must not be kept.
+	Start(rs []Range) error
+	// Finish waits for the batch that was started first, and calls each as ReadBatch does. After an error of
+	// Start or Finish no read of any batch is under way any more.
+	Finish(each func(i int, p []byte) error) error
+}
+
+// A Settler is a Reader that leaves reads under way when Read and ReadBatch return: read-ahead of its own. Settle waits
+// for them; what they deliver is not used later. It is called on the reader's goroutine, with the timer running, at the
+// end of a call and before the workers meet to have the file evicted.
+type Settler interface {
+	Settle() error
+}
+
+// settle leaves nothing under way.
+func (w *Worker) settle() error {
+	switch {
+	case w.pipeline != nil:
+		return w.pipeline.settle()
+	case w.settler != nil:
+		return w.settler.Settle()
+	}
+	return nil
+}
+
+// pipelined is how many batches are under way at the most.
+const pipelined = 2
+
+// A pipeline runs the ops of a worker whose reader is a Pipeliner. It draws in the order in which ops without it would,
+// and as much. A batch is what one draw gave: an op, or the part of it before the end of an epoch or stripe. Batches
+// under way are finished before the worker waits for others: each is read in the epoch in which it was drawn.
+type pipeline struct {
+	w           *Worker
+	reader      Pipeliner
+	batches     [pipelined]pipedBatch
+	first, next uint // batches first … next−1 are under way; number k is batches[k % pipelined]
+
+	begun  int           // ops of the present call
+	rest   int           // ranges of the op begun last that were not drawn
+	start  time.Time     // when that op began; set if latencies are recorded
+	paused time.Duration // Worker.paused then
+}
+
+type pipedBatch struct {
+	all    []Range // room for an op's
+	ranges []Range // of all, those that are being read
+	ends   bool    // the op ends with this batch
+	start  time.Time
+	paused time.Duration
+}
+
+// newPipeline returns nil unless the worker's ops can be pipelined.
+func newPipeline(w *Worker) *pipeline {
+	row := &w.run.row
+	reader, ok := w.reader.(Pipeliner)
+	if !ok || row.Effect != EffectRead || row.Predrawn {
+		return nil
+	}
+	p := &pipeline{w: w, reader: reader}
+	for i := range p.batches {
+		p.batches[i].all = make([]Range, row.Batch)
+		for k := range p.batches[i].all {
+			p.batches[i].all[k].N = row.MaxRange
+		}
+	}
+	return p
+}
+
+// ops runs ops as long as next says, and at least one. How many there are is known one op ahead, so that none is begun
+// that does not count.
+func (p *pipeline) ops(next func() bool) error {
+	p.begun, p.rest = 0, 0
+	stop := &p.w.run.barrier.stop
+	more := func() bool { return p.rest > 0 || !stop.Load() && (next() || p.begun == 0) }
+	for {
+		for p.next-p.first < pipelined && more() {
+			if err := p.startBatch(); err != nil {
+				p.abandon()
+				return err
+			}
+		}
+		if p.first == p.next {
+			return nil
+		}
+		if err := p.finish(); err != nil {
+			p.abandon()
+			return err
+		}
+	}
+}
+
+// startBatch draws the next batch and starts it.
+func (p *pipeline) startBatch() error {
+	w := p.w
+	opens := p.rest == 0
+	b := &p.batches[p.next%pipelined]
+	if opens {
+		p.begun++
+		p.rest = len(b.all)
+		p.clock()
+	}
+	paused := w.paused
+	n, err := w.Draw(b.all[:p.rest]) // which finishes what is under way before it waits
+	if err != nil {
+		return err
+	}
+	if opens && w.paused != paused {
+		p.clock() // until now it had drawn nothing
+	}
+	p.rest -= n
+	b.ranges, b.ends, b.start, b.paused = b.all[:n], p.rest == 0, p.start, p.paused
+	if err := p.reader.Start(b.ranges); err != nil {
+		return err
+	}
+	p.next++
+	return nil
+}
+
+// clock notes when an op begins.
+func (p *pipeline) clock() {
+	if p.w.latency != nil {
+		p.start, p.paused = time.Now(), p.w.paused
+	}
+}
+
+// finish finishes the batch that was started first, and with it perhaps its op. An op's latency counts from its own
+// beginning, when the one before it was still under way.
+func (p *pipeline) finish() error {
+	w := p.w
+	b := &p.batches[p.first%pipelined]
+	p.first++
+	w.expect(b.ranges)
+	if err := p.reader.Finish(w.each); err != nil {
+		return err
+	}
+	if err := w.delivered(); err != nil || !b.ends {
+		return err
+	}
+	w.done++
+	if w.latency == nil {
+		return nil
+	}
+	return w.record(b.start, b.paused)
+}
+
+// settle finishes what is under way.
+func (p *pipeline) settle() error {
+	for p.first != p.next {
+		if err := p.finish(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// abandon waits for what is under way after an error, whose cause is known and told; a reader that failed says so again.
+func (p *pipeline) abandon() {
+	for ; p.first != p.next; p.first++ {
+		if p.reader.Finish(func(int, []byte) error { return nil }) != nil {
+			p.first = p.next
+			return
+		}
+	}
+}
