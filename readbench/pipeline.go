@@ -82,13 +82,20 @@ func newPipeline(w *Worker) *pipeline {
 // ops runs ops as long as next says, and at least one. How many there are is known one op ahead, so that none is begun
 // that does not count.
 func (p *pipeline) ops(next func() bool) error {
+	err := p.run(next)
+	if err != nil {
+		p.abandon()
+	}
+	return err
+}
+
+func (p *pipeline) run(next func() bool) error {
 	p.begun, p.rest = 0, 0
 	stop := &p.w.run.barrier.stop
 	more := func() bool { return p.rest > 0 || !stop.Load() && (next() || p.begun == 0) }
 	for {
 		for p.next-p.first < pipelined && more() {
 			if err := p.startBatch(); err != nil {
-				p.abandon()
 				return err
 			}
 		}
@@ -96,7 +103,6 @@ func (p *pipeline) ops(next func() bool) error {
 			return nil
 		}
 		if err := p.finish(); err != nil {
-			p.abandon()
 			return err
 		}
 	}
