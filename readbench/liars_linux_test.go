@@ -22,7 +22,6 @@ type fakeOptions struct {
 	direct    bool // claims to be
 	batch     func(o *fakeOpened, rs []Range, each func(int, []byte) error) error
 	prefetch  func(o *fakeOpened, rs []Range) error
-	uncounted bool   // its reads count no calls, so that nothing is compared
 	lie       uint64 // read system calls added to those that were made
 	reader    error
 }

@@ -167,7 +167,6 @@ type prober struct {
 	*fakeReader
 	probe          func(o *fakeOpened, r Range) (missed bool, err error)
 	probed, missed uint64
-	skip           bool
 }
 
 func (p *prober) Prefetch(rs []Range) error {

@@ -22,8 +22,9 @@ type pressureCase struct{ percent int }
 
 const (
 	pressureSteady   = 0.01    // how much residency may change between two looks, and from begin to end of a call
-	pressureUnsteady = 4 << 20 // bytes that it may change in any case: what the process itself takes and gives back
+	pressureUnsteady = 8 << 20 // bytes that it may change in any case: what the process itself takes and gives back
 	pressureSlack    = 0.05    // how much more of the file than its share may be resident: above it, pages are charged elsewhere
+	pressureExact    = 1 << 20 // bytes that the limit may be off
 	pressureLook     = 250 * time.Millisecond
 	mostPressure     = 10000 // percent
 )
@@ -146,15 +147,20 @@ func (s *pressureState) limit(bytes int64) error {
 
 // trim sets the limit anew, so that it leaves the page cache what it should have: what the group is charged besides pages
 // of files (memory of this process that it took after it joined, the kernel's own records) shows only once it has read.
-func (s *pressureState) trim() error {
+// It says whether the limit had to move.
+func (s *pressureState) trim() (moved bool, err error) {
 	if s.group == nil {
-		return nil
+		return false, nil
 	}
 	u, err := s.group.Usage()
 	if err != nil {
-		return err
+		return false, err
 	}
-	return s.limit(s.cache + u.Current - u.File)
+	limit := s.cache + u.Current - u.File
+	if off := limit - s.limited; -pressureExact <= off && off <= pressureExact {
+		return false, nil
+	}
+	return true, s.limit(limit)
 }
 
 // explain says what was made of the memory.
@@ -194,11 +200,16 @@ func (s *pressureState) prepare(ctx context.Context) error {
 	if err := pagecache.ReadThrough(ctx, f.control, f.size); err != nil {
 		return fmt.Errorf("reading %s through: %w", f.path, err)
 	}
+	if whole := s.run.suite.file.size; f.size < whole { // what was read ahead behind the data
+		if _, err := (pagecache.Evictor{Off: f.size, Limit: 1}).Evict(ctx, f.control, whole); err != nil {
+			return refused(s.name(), err)
+		}
+	}
 	if s.run.direct() { // nothing of it comes into the page cache
 		return nil
 	}
 	debug.FreeOSMemory() // the buffers of reading through: given back later, they would be the file's
-	if err := s.trim(); err != nil {
+	if _, err := s.trim(); err != nil {
 		return err
 	}
 	last, err := pagecache.Resident(f.control, 0, f.size)
@@ -215,10 +226,11 @@ func (s *pressureState) prepare(ctx context.Context) error {
 			return err
 		}
 		full, err := s.full()
-		if err := errors.Join(err, s.trim()); err != nil {
+		moved, trimErr := s.trim()
+		if err := errors.Join(err, trimErr); err != nil {
 			return err
 		}
-		if change := now.Share() - last.Share(); full && -pressureSteady/2 <= change && change <= pressureSteady/2 {
+		if change := now.Share() - last.Share(); full && !moved && -pressureSteady/2 <= change && change <= pressureSteady/2 {
 			s.explain()
 			return nil
 		}

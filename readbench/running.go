@@ -44,7 +44,6 @@ type running struct {
 }
 
 func (r *running) openStrategy(ctx context.Context) error {
-	f := r.file
 	pc, err := parseCase(r.row.Case)
 	if err != nil {
 		return err
@@ -52,7 +51,7 @@ func (r *running) openStrategy(ctx context.Context) error {
 	if r.state, err = pc.enter(ctx, r); err != nil {
 		return err
 	}
-	f = r.file // of which the case may take a part
+	f := r.file // which may be a part that the case took
 	if r.opened, err = r.row.Strategy.Open(f, r.setup()); err != nil {
 		return err
 	}

@@ -73,8 +73,7 @@ func TestWindowHintsEachPageOnce(t *testing.T) {
 		for worker := range threads {
 			from, to := setup.Stripe(f, worker)
 			w := newWindow(f, setup, worker)
-			var hinted []int // times that each page was
-			hinted = make([]int, (f.size+page-1)/page)
+			hinted := make([]int, (f.size+page-1)/page) // times that each page was
 			for off := from; off < to; off += int64(readSize) {
 				lo, hi := w.advance(Range{off, readSize})
 				if lo < hi && (lo < from/page*page || hi > to) {

@@ -84,8 +84,13 @@ func (e Evictor) attempt(f *os.File, size int64) (Residency, error) {
 	return Resident(f, e.Off, size-e.Off)
 }
 
-// fileSystem is the magic number of the file system that f lies on, 0 if it is not known.
+// fileSystem is the magic number of the file system that f lies on, 0 if it is not known. A block device lies on none:
+// its node does, and its pages are its own.
 func fileSystem(f *os.File) int64 {
+	var node unix.Stat_t
+	if err := unix.Fstat(int(f.Fd()), &node); err != nil || node.Mode&unix.S_IFMT == unix.S_IFBLK {
+		return 0
+	}
 	var st unix.Statfs_t
 	if err := unix.Fstatfs(int(f.Fd()), &st); err != nil {
 		return 0

@@ -3,7 +3,6 @@
 package prefetchmicro
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -47,23 +46,9 @@ func (b beside) evict(t *testing.T) {
 		}
 		return unix.Madvise(b.caller.data, unix.MADV_DONTNEED)
 	}
-	if !isDevice(b.File) {
-		if r, err := (pagecache.Evictor{Unmap: unmap}).Evict(t.Context(), b.File, b.caller.size); err != nil || r.Resident != 0 {
-			t.Fatalf("evicting: %v, %v", r, err)
-		}
-		return
+	if r, err := (pagecache.Evictor{Unmap: unmap}).Evict(t.Context(), b.File, b.caller.size); err != nil || r.Resident != 0 {
+		t.Fatalf("evicting: %v, %v", r, err)
 	}
-	// An Evictor takes a device for a file of the file system that its node lies on.
-	for range 1000 {
-		if err := errors.Join(unmap(), unix.Fadvise(int(b.Fd()), 0, 0, unix.FADV_DONTNEED)); err != nil {
-			t.Fatal(err)
-		}
-		if b.resident(t, 0, b.caller.size/b.caller.page) == 0 {
-			return
-		}
-		time.Sleep(time.Millisecond)
-	}
-	t.Skipf("%s is in use: its pages stay", b.Name())
 }
 
 // read makes pages resident.
