@@ -15,7 +15,7 @@ OUT ?= .out
 RUN = OUT=$(OUT) GO=$(GO) ROUNDS=$(ROUNDS) BENCH='$(BENCH)' BENCHTIME=$(BENCHTIME) ./tools/rounds
 TABLES = $(GO) tool benchstat
 
-.PHONY: test lint unit race fuzz bench sequential micro policies noise fio clean
+.PHONY: test lint unit race fuzz bench sequential micro uring policies noise fio clean
 
 # Everything that must pass.
 test: lint unit race
@@ -27,8 +27,12 @@ lint:
 	GOARCH=arm64 $(GO) vet ./...
 	$(GO) tool staticcheck ./...
 
+# giouring, the second engine of io_uring, pulls a runtime function by linkname: it is behind a tag, and takes this flag to link.
+GIOURING = -tags=giouring -ldflags=-checklinkname=0
+
 unit:
 	$(GO) test ./...
+	$(GO) test $(GIOURING) ./internal/uring
 
 race:
 	$(GO) test -race ./...
@@ -61,6 +65,14 @@ micro:
 	@status=0; $(RUN) prefetchmicro || status=1; \
 	$(TABLES) -row .name,/advice,/read,/threads -col /case -filter '-.name:(Null OR Faults) .unit:sec/op' $(OUT)/prefetchmicro.txt || status=1; \
 	$(TABLES) -row /case,/mapping -col /threads -filter '.name:Faults .unit:faults/s' $(OUT)/prefetchmicro.txt | grep -v '^[a-z-]*: '; \
+	exit $$status
+
+# Random reads through io_uring on both engines, beside direct and buffered pread.
+uring: export GOFLAGS = $(GIOURING)
+uring: BENCH = (Uring|Pread$$|PreadDirect$$)
+uring:
+	@status=0; mkdir -p $(OUT)/uring; OUT=$(OUT)/uring GO=$(GO) ROUNDS=$(ROUNDS) BENCH='$(BENCH)' BENCHTIME=$(BENCHTIME) ./tools/rounds random || status=1; \
+	$(TABLES) -row .name,/engine,/case -col /threads -filter '.unit:ops/ms' $(OUT)/uring/random.txt || status=1; \
 	exit $$status
 
 # The A/B of the prefetch policies (READBENCH_POLICIES: all of them, if not set) on a mapping advised MADV_RANDOM, between hot and cold: throughput,
