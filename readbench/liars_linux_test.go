@@ -19,11 +19,11 @@ type fake struct {
 }
 
 type fakeOptions struct {
-	direct    bool // claims to be
-	batch     func(o *fakeOpened, rs []Range, each func(int, []byte) error) error
-	prefetch  func(o *fakeOpened, rs []Range) error
-	lie       uint64 // read system calls added to those that were made
-	reader    error
+	direct   bool // claims to be
+	batch    func(o *fakeOpened, rs []Range, each func(int, []byte) error) error
+	prefetch func(o *fakeOpened, rs []Range) error
+	lie      uint64 // read system calls added to those that were made
+	reader   error
 }
 
 func (fake) Name() string { return "fake" }
