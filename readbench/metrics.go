@@ -33,6 +33,7 @@ type result struct {
 	counts        Counts
 	counted       bool // whether all readers count
 	before, after pagecache.Residency
+	mixed         bool          // whether there is such a share
 	coldReads     float64       // mixed: share of reads that met cold pages
 	groupFile     float64       // pressure: page cache of the memory-limited group, as a share of what it was made for
 	epochShare    float64       // cold: largest resident share at the end of an epoch
@@ -149,7 +150,7 @@ var metrics = []metric{
 			if res.row.Predrawn {
 				return 100 * res.coldShare(), res.row.Effect != EffectNone
 			}
-			return 100 * res.coldReads, res.coldReads != 0
+			return 100 * res.coldReads, res.mixed
 		}},
 	{"faults/s", "higher", "page faults per second over all threads, in rows that measure faults", false,
 		func(res *result) (float64, bool) {

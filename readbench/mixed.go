@@ -19,7 +19,7 @@ import (
 type mixedCase struct{ percent int }
 
 const (
-	mixedTolerance = 0.01    // how far the measured share of cold reads may be off
+	mixedTolerance = 0.01    // how far the measured share of cold reads may be off, at most; a tenth of it for small shares
 	mixedBorder    = 2 << 20 // the halves meet at a multiple of it: no folio is larger
 	block          = 100     // reads of which the share holds exactly
 )
@@ -151,7 +151,7 @@ func (s *mixedState) restore(ctx context.Context, when moment) error {
 	if when == callStart {
 		for _, w := range s.run.workers {
 			d := w.draw.(*mixed)
-			d.drawn, d.coldDrawn = 0, 0
+			d.drawn, d.coldDrawn, d.left = 0, 0, 0
 		}
 	}
 	if when == callStart {
@@ -208,9 +208,12 @@ func (s *mixedState) judge(res *result) error {
 	wanted := res.touched() * float64(colds) / float64(drawn)
 	spoilt := max(0, delivered-wanted) / float64(res.intervals) / s.evictedBytes() / 2
 	res.coldReads = float64(colds) / float64(drawn) * (min(1, delivered/max(wanted, 1)) - spoilt)
-	granularity := float64(block/4*len(s.run.workers)) / reads // of the last, unfinished hundred of each worker
-	if off := res.coldReads - float64(s.percent)/100; off > mixedTolerance+granularity || -off > mixedTolerance+granularity {
-		return fmt.Errorf("%.2f %% of the reads were cold (%d of %d were drawn from the evicted part; the device delivered %d bytes), more than 1 percentage point off",
+	res.mixed = true
+	// What the last, unfinished hundred of each worker may be off.
+	share := float64(s.percent) / 100
+	granularity := block * share * (1 - share) * float64(len(s.run.workers)) / reads
+	if off, allowed := res.coldReads-share, min(mixedTolerance, share/10)+granularity; off > allowed || -off > allowed {
+		return fmt.Errorf("%.2f %% of the reads were cold (%d of %d were drawn from the evicted part; the device delivered %d bytes), which is too far off",
 			100*res.coldReads, colds, drawn, res.counters.DeviceBytes)
 	}
 	return nil

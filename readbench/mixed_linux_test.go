@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"golang.org/x/sys/unix"
@@ -143,10 +144,15 @@ func TestMixedSpoilt(t *testing.T) {
 			return p[:rg.N], errors.Join(err, unix.Fadvise(int(o.fd.Fd()), 0, 1<<20, unix.FADV_DONTNEED))
 		}}, "pages were reclaimed"},
 		{"a cache of its own", fake{open: readWhole, read: fromCache}, "of the reads were cold"},
+		{"a cache of its own, mixed1", fake{open: readWhole, read: fromCache}, "of the reads were cold"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			s := testSuite(t)
-			_, err := measureRow(t, s, randomRow(s, tc.s, "mixed50", 1), 50)
+			pageCase, ops := "mixed50", 50
+			if strings.HasSuffix(tc.name, "mixed1") {
+				pageCase, ops = "mixed1", 500
+			}
+			_, err := measureRow(t, s, randomRow(s, tc.s, pageCase, 1), ops)
 			wantError(t, err, tc.want)
 		})
 	}
