@@ -1,0 +1,148 @@
+package lucene
+
+import (
+	"encoding/binary"
+	"slices"
+)
+
+// maxRatio is more than LZ4 (255) and DEFLATE (1032) can expand a byte to: raw lengths that exceed it cannot be true,
+// and nothing is allocated for them.
+const (
+	maxRatioLZ4     = 256
+	maxRatioDeflate = 1100
+	ratioSlack      = 64 // raw bytes that may come on top, for chunks of a few bytes
+)
+
+// chunkHeader is what stands before the data of a chunk.
+type chunkHeader struct {
+	size   int     // bytes
+	sliced bool    // the data are runs of chunkSize raw bytes each
+	counts []int32 // fields of each document
+	starts []int32 // raw offset of each document, then the raw length of all
+}
+
+// parse reads the header of chunk k from p, the first bytes of the chunk. If p is too short it returns false; of a
+// whole chunk that is an error. It reuses the memory of h.
+func (h *chunkHeader) parse(s *Segment, k Chunk, p []byte) (bool, error) {
+	c := cursor{p: p, order: s.layout.order}
+	bad := func(format string, args ...any) (bool, error) {
+		e := corrupt(s.name, k.Offset-s.dataOff+int64(c.at), format, args...)
+		e.Chunk = k.Index
+		return false, e
+	}
+	short := func() (bool, error) {
+		if int64(len(p)) < k.Length {
+			return false, nil
+		}
+		return bad("the chunk of %d bytes ends in its header, or a number in it has too many bytes", k.Length)
+	}
+	base, token := c.vInt(), c.vInt()
+	if !c.ok() {
+		return short()
+	}
+	h.sliced = token&1 != 0
+	docs := token >> 1
+	if s.layout.dirtyBit {
+		docs >>= 1
+	}
+	if base != k.DocBase || docs != k.Docs {
+		return bad("the chunk says documents %d to %d, the index %d to %d", base, base+docs, k.DocBase, k.DocBase+k.Docs)
+	}
+	// k.Docs is at most maxChunkDocs, so this is bounded.
+	h.counts = slices.Grow(h.counts[:0], docs)[:docs]
+	h.starts = slices.Grow(h.starts[:0], docs+1)[:docs+1]
+	if ok := readInts(&c, s.layout.old, h.counts) && readInts(&c, s.layout.old, h.starts[1:]); !ok {
+		if c.ok() {
+			return bad("an unknown packing of the documents' fields or lengths")
+		}
+		return short()
+	}
+	h.starts[0] = 0
+	ratio := int64(maxRatioLZ4)
+	if s.Mode == BestCompression {
+		ratio = maxRatioDeflate
+	}
+	limit := min(int64(1<<31-1), ratio*(k.Length-int64(c.at))+ratioSlack)
+	var sum int64
+	for i, n := range h.starts[1:] {
+		sum += int64(n)
+		if n < 0 || h.counts[i] < 0 || sum > limit {
+			return bad("document %d has %d fields and %d bytes; %d bytes can hold at most %d", base+i, h.counts[i], n,
+				k.Length-int64(c.at), limit)
+		}
+		h.starts[i+1] = int32(sum)
+	}
+	h.size = c.at
+	return true, nil
+}
+
+// readInts reads a number for each document. It returns false if there are too few bytes (c is failed then) or the
+// packing is unknown.
+func readInts(c *cursor, old bool, out []int32) bool {
+	if len(out) == 1 {
+		out[0] = int32(c.vInt())
+		return c.ok()
+	}
+	var bits int
+	if old {
+		bits = c.vInt()
+	} else {
+		bits = int(c.u8())
+	}
+	switch {
+	case !c.ok():
+		return false
+	case bits == 0:
+		v := int32(c.vInt())
+		for i := range out {
+			out[i] = v
+		}
+		return c.ok()
+	case old && bits <= 31:
+		p := c.take((len(out)*bits + 7) / 8)
+		if p == nil {
+			return false
+		}
+		for i := range out {
+			out[i] = int32(packedValue(p, i, bits, true))
+		}
+		return true
+	case !old && (bits == 8 || bits == 16 || bits == 32):
+		p := c.take(len(out) * bits / 8)
+		if p == nil {
+			return false
+		}
+		unpackInts(p, bits, out)
+		return true
+	}
+	return false
+}
+
+// intsGroup is how many numbers are transposed together in the layout of 9.0.
+const intsGroup = 128
+
+// unpackInts decodes numbers of 8, 16 or 32 bits: groups of 128 stand transposed in little-endian words of 64 bits, the
+// rest one after the other.
+func unpackInts(p []byte, bits int, out []int32) {
+	words := intsGroup * bits / 64
+	mask := uint64(1)<<bits - 1
+	for ; len(out) >= intsGroup; out = out[intsGroup:] {
+		for i := range words {
+			word := binary.LittleEndian.Uint64(p[8*i:])
+			for shift, j := 64-bits, i; shift >= 0; shift, j = shift-bits, j+words {
+				out[j] = int32(word >> shift & mask)
+			}
+		}
+		p = p[8*words:]
+	}
+	for i := range out {
+		switch bits {
+		case 8:
+			out[i] = int32(p[i])
+		case 16:
+			out[i] = int32(binary.LittleEndian.Uint16(p[2*i:]))
+		default:
+			out[i] = int32(binary.LittleEndian.Uint32(p[4*i:]))
+		}
+	}
+}
