@@ -29,7 +29,8 @@ type ChunkBuilder struct {
 // full, or would have 2 GiB or more.
 func (b *ChunkBuilder) Add(doc []byte, fields int) error {
 	if b.Full() {
-		return fmt.Errorf("lucene: adding a document to a chunk of %d bytes and %d documents, which is full", len(b.raw), len(b.sizes))
+		return fmt.Errorf("lucene: adding a document to a chunk of %d bytes and %d documents, which is full",
+			len(b.raw), len(b.sizes))
 	}
 	if len(doc) > 1<<31-1-len(b.raw) || fields < 0 || fields > 1<<31-1 {
 		return fmt.Errorf("lucene: a document of %d bytes and %d fields does not fit into a chunk", len(doc), fields)

@@ -107,8 +107,8 @@ func (s *Segment) openChunks(find func(string) (part, error), check Check) error
 	if err := mh.sameSegment(meta.name, s.ID); err != nil {
 		return err
 	}
-	m := monotonics{meta: meta.name, metaOff: mh.size, index: index.name, packed: packed, packedOff: int64(ih.size), old: s.layout.old,
-		c: cursor{p: body, order: s.layout.order}}
+	m := monotonics{meta: meta.name, metaOff: mh.size, index: index.name, packed: packed, packedOff: int64(ih.size),
+		old: s.layout.old, c: cursor{p: body, order: s.layout.order}}
 	return s.readChunks(&m, int64(h.size))
 }
 
@@ -160,13 +160,15 @@ func (s *Segment) readChunks(m *monotonics, data int64) error {
 	s.bases = make([]int32, n)
 	for i, v := range bases {
 		if v < 0 || v > int64(s.Docs) || i > 0 && (v <= bases[i-1] || v > bases[i-1]+maxChunkDocs) {
-			return corrupt(m.index, -1, "chunk %d starts at document %d of %d, the one before it at %d", i, v, s.Docs, bases[max(i-1, 0)])
+			return corrupt(m.index, -1, "chunk %d starts at document %d of %d, the one before it at %d",
+				i, v, s.Docs, bases[max(i-1, 0)])
 		}
 		s.bases[i] = int32(v)
 	}
 	for i, v := range s.pointers {
 		if v > end || i > 0 && v < s.pointers[i-1]+minChunkBytes {
-			return corrupt(m.index, -1, "chunk %d is at offset %d of %d, the one before it at %d", i, v, end, s.pointers[max(i-1, 0)])
+			return corrupt(m.index, -1, "chunk %d is at offset %d of %d, the one before it at %d",
+				i, v, end, s.pointers[max(i-1, 0)])
 		}
 	}
 	if bases[0] != 0 || bases[n-1] != int64(s.Docs) || s.pointers[0] != data || s.pointers[n-1] != end {

@@ -136,7 +136,8 @@ func (b part) load(want ...codec) (header, []byte, error) {
 func parseFooter(file string, off int64, p []byte) (uint32, error) {
 	be := binary.BigEndian
 	if be.Uint32(p) != footerMagic || be.Uint32(p[4:]) != 0 || be.Uint32(p[8:]) != 0 {
-		return 0, corrupt(file, off, "expected the footer %08x 0, found %x: the file is cut off or damaged", uint32(footerMagic), p[:12])
+		return 0, corrupt(file, off, "expected the footer %08x 0, found %x: the file is cut off or damaged",
+			uint32(footerMagic), p[:12])
 	}
 	return be.Uint32(p[12:]), nil
 }

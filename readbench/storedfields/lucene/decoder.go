@@ -137,7 +137,8 @@ func (d *Decoder) want() (from, to int) {
 func (d *Decoder) Feed(off int64, p []byte) error {
 	low := off - d.chunk.Offset // of p, in the chunk
 	if from, to := d.want(); int64(from) < low || int64(to) > low+int64(len(p)) {
-		return fmt.Errorf("%s: fed %d bytes at %d, wanted %d at %d", d.seg.name, len(p), off, to-from, d.chunk.Offset+int64(from))
+		return fmt.Errorf("%s: fed %d bytes at %d, wanted %d at %d",
+			d.seg.name, len(p), off, to-from, d.chunk.Offset+int64(from))
 	}
 	return d.advance(low, p)
 }

@@ -8,7 +8,8 @@ func (s *Segment) openFields(find func(string) (part, error)) error {
 	if err != nil {
 		return err
 	}
-	h, body, err := f.load(codec{"Lucene94FieldInfos", 0, 2}, codec{"Lucene90FieldInfos", 0, 0}, codec{"Lucene60FieldInfos", 2, 2})
+	h, body, err := f.load(codec{"Lucene94FieldInfos", 0, 2}, codec{"Lucene90FieldInfos", 0, 0},
+		codec{"Lucene60FieldInfos", 2, 2})
 	if err != nil {
 		return err
 	}

@@ -58,7 +58,8 @@ func (it *Fields) Next(f *Field) bool {
 	c := &it.c
 	if it.left == 0 || it.err != nil {
 		if it.err == nil && c.at != len(c.p) {
-			it.err = fmt.Errorf("%w: %d bytes after the last field, offset %d of %d: %w", errField, len(c.p)-c.at, c.at, len(c.p), ErrCorrupt)
+			it.err = fmt.Errorf("%w: %d bytes after the last field, offset %d of %d: %w",
+				errField, len(c.p)-c.at, c.at, len(c.p), ErrCorrupt)
 		}
 		return false
 	}
@@ -82,7 +83,8 @@ func (it *Fields) Next(f *Field) bool {
 		c.failed = true
 	}
 	if !c.ok() {
-		it.err = fmt.Errorf("%w: field number %d, %v, offset %d of %d: %w", errField, f.Number, f.Kind, at, len(c.p), ErrCorrupt)
+		it.err = fmt.Errorf("%w: field number %d, %v, offset %d of %d: %w",
+			errField, f.Number, f.Kind, at, len(c.p), ErrCorrupt)
 		return false
 	}
 	return true

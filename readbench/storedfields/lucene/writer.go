@@ -76,7 +76,8 @@ func (w *Writer) WriteChunk(chunk []byte) error {
 	base, token := c.vInt(), c.vInt()
 	docs := token >> 2
 	if !c.ok() || docs == 0 || base != w.docs {
-		return fmt.Errorf("%s: a chunk of %d documents that starts at %d, expected one that starts at %d", w.f.Name(), docs, base, w.docs)
+		return fmt.Errorf("%s: a chunk of %d documents that starts at %d, expected one that starts at %d",
+			w.f.Name(), docs, base, w.docs)
 	}
 	if docs > maxDocs-w.docs {
 		return fmt.Errorf("%s: more than %d documents", w.f.Name(), maxDocs)
@@ -113,7 +114,8 @@ func (w *Writer) Close() error {
 	for _, file := range []struct {
 		name string
 		p    []byte
-	}{{"_0.fdx", index}, {"_0.fdm", meta}, {"_0.fnm", w.fieldInfos()}, {"_0.si", w.segmentInfo()}, {"pending_segments_1", w.commit()}} {
+	}{{"_0.fdx", index}, {"_0.fdm", meta}, {"_0.fnm", w.fieldInfos()},
+		{"_0.si", w.segmentInfo()}, {"pending_segments_1", w.commit()}} {
 		if err := writeFile(filepath.Join(w.dir, file.name), appendFooter(file.p, crc32.ChecksumIEEE(file.p))); err != nil {
 			return err
 		}

@@ -280,10 +280,12 @@ func TestDecodeNamesTheDamagedPart(t *testing.T) {
 
 func TestFieldsRoundTrip(t *testing.T) {
 	var fields []Field
-	for _, v := range []int64{0, 1, -1, 63, 64, 999, 1000, -1000, 3600000, 7200000, 86400000, -86400000, 1700000000000, 1700000000001, math.MaxInt64, math.MinInt64} {
+	for _, v := range []int64{0, 1, -1, 63, 64, 999, 1000, -1000, 3600000, 7200000, 86400000, -86400000, 1700000000000,
+		1700000000001, math.MaxInt64, math.MinInt64} {
 		fields = append(fields, Field{Kind: Long, Int: v}, Field{Kind: Int, Int: int64(int32(v))})
 	}
-	for _, v := range []float64{0, math.Copysign(0, -1), -1, -2, 1, 123, 124, 125, 126, 0.5, 1.25, -1.25, 1e300, -1e300, math.Pi, math.Inf(1), math.Inf(-1),
+	for _, v := range []float64{0, math.Copysign(0, -1), -1, -2, 1, 123, 124, 125, 126, 0.5, 1.25, -1.25,
+		1e300, -1e300, math.Pi, math.Inf(1), math.Inf(-1),
 		math.SmallestNonzeroFloat64} {
 		fields = append(fields, Field{Kind: Double, Float: v}, Field{Kind: Float, Float: float64(float32(v))})
 	}
