@@ -14,5 +14,7 @@
 // A Writer makes such files in the 9.0 layout with LZ4, with headers, ids and checksums.
 //
 // The format is described in the documentation of the library's packages org.apache.lucene.codecs.lucene90 and
-// org.apache.lucene.backward_codecs.lucene87; everything here was checked against files that 8.7, 9.12 and 10.6 wrote.
+// org.apache.lucene.backward_codecs.lucene87; files that 8.7, 9.12 and 10.6 wrote
+// are the tests. No file of another release was at hand: for those of 8.8 to 8.11 (the dirty bit of a chunk) and the field
+// names of 9.0 to 9.3, and for compound files of 8.x, the code follows the documentation alone.
 package lucene

@@ -129,6 +129,9 @@ func TestGolden(t *testing.T) {
 				var ranges, whole Decoder
 				for i := range s.Docs {
 					checkGolden(t, &ranges, s, i, want, mixed, fetch(&ranges, s, file, i))
+					if s.Mode == BestCompression && i%16 != 0 {
+						continue // DEFLATE is slow, above all with the race detector
+					}
 					j := s.Docs - 1 - i
 					checkGolden(t, &whole, s, j, want, mixed, fetchWhole(&whole, s, file, j))
 				}
