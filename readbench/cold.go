@@ -55,7 +55,7 @@ func (s coldPages) evictFrom(ctx context.Context, off int64) error {
 	}
 	defer notice.Slow("evicting %s", f.path)()
 	e := pagecache.Evictor{Off: off, Limit: coldResident}
-	if !s.run.suite.droppedAll {
+	if !s.run.suite.droppedAll && off == 0 { // else it would drop the part that is to stay
 		e.DropAll = func() {
 			notice.Printf("%s stays in the page cache: dropping the cache of the whole machine", f.path)
 		}

@@ -96,7 +96,7 @@ func (w *Writer) WriteChunk(chunk []byte) error {
 func (w *Writer) Abort() error { return w.f.Close() }
 
 // Close ends the data file and writes all others, the commit last. Whatever fails leaves a directory without a commit.
-// All is on the device when it returns.
+// The files' contents are on the device when it returns; their names in the directory may not be yet.
 func (w *Writer) Close() error {
 	w.bases = append(w.bases, int64(w.docs))
 	w.pointers = append(w.pointers, w.off)
