@@ -121,6 +121,86 @@ func (h *HintCall) UnmarshalText(text []byte) error {
 	return oneOf(h, text, "fadvise", "process_madvise", "madvise")
 }
 
+// A CountList is a list of numbers above 0; empty if the variable was not set.
+type CountList []int
+
+// Or returns the list, or a workload's own numbers if it is empty.
+func (l CountList) Or(numbers ...int) CountList {
+	if len(l) == 0 {
+		return numbers
+	}
+	return l
+}
+
+// maxNumber bounds the numbers of a CountList.
+const maxNumber = 1 << 20
+
+// UnmarshalText parses numbers with commas between them.
+func (l *CountList) UnmarshalText(text []byte) error {
+	*l = nil
+	for part := range strings.SplitSeq(string(text), ",") {
+		n, err := strconv.Atoi(strings.TrimSpace(part))
+		if err != nil || n < 1 || n > maxNumber {
+			return fmt.Errorf("%q is not a number from 1 to %d; a list is written 10,100", part, maxNumber)
+		}
+		if slices.Contains(*l, n) {
+			return fmt.Errorf("%d is there twice", n)
+		}
+		*l = append(*l, n)
+	}
+	return nil
+}
+
+// LuceneCheck says what is checked of an index's data files when it is opened.
+type LuceneCheck string
+
+// The values of READBENCH_LUCENE_CHECK.
+const (
+	LuceneCheckEnds LuceneCheck = "ends" // header, footer and length
+	LuceneCheckFull LuceneCheck = "full" // the checksum too
+)
+
+// UnmarshalText parses one of the values.
+func (l *LuceneCheck) UnmarshalText(text []byte) error {
+	return oneOf(l, text, LuceneCheckEnds, LuceneCheckFull)
+}
+
+// DocText says what the documents of a built index hold.
+type DocText string
+
+// The values of READBENCH_DOC_TEXT.
+const (
+	DocTextRandom DocText = "random" // incompressible bytes
+	DocTextJSON   DocText = "json"   // log-like records
+)
+
+// UnmarshalText parses one of the values.
+func (d *DocText) UnmarshalText(text []byte) error { return oneOf(d, text, DocTextRandom, DocTextJSON) }
+
+// Skew says how often which document is drawn.
+type Skew string
+
+// The values of READBENCH_SKEW.
+const (
+	SkewUniform Skew = "uniform" // all alike
+	SkewZipf    Skew = "zipf"    // few often, most seldom
+)
+
+// UnmarshalText parses one of the values.
+func (s *Skew) UnmarshalText(text []byte) error { return oneOf(s, text, SkewUniform, SkewZipf) }
+
+// Align says where vectors start in their file.
+type Align string
+
+// The values of READBENCH_ALIGN.
+const (
+	AlignPage   Align = "page"   // at multiples of 4 KiB
+	AlignPacked Align = "packed" // one behind the other
+)
+
+// UnmarshalText parses one of the values.
+func (a *Align) UnmarshalText(text []byte) error { return oneOf(a, text, AlignPage, AlignPacked) }
+
 // Procs says how many processors Go has while measuring.
 type Procs string
 

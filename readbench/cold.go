@@ -34,25 +34,43 @@ type coldPages struct{ run *running }
 
 // enoughSlots returns an error if the file is too small for one op of each thread.
 func (s coldPages) enoughSlots() error {
-	row, file := &s.run.row, s.run.file
-	if need := int64(row.Threads * row.Batch); s.run.slots < need {
+	row, file := &s.run.row, s.run.files[0]
+	need := int64(row.Threads * row.Batch)
+	switch {
+	case s.run.slots >= need:
+	case row.Units > 0:
+		return Unsupported("cold, threads=%d: one op of each needs %d different units, %v have %d; take more data", row.Threads, need, s.run.files, s.run.slots)
+	default:
 		return Unsupported("cold, threads=%d: one op of each needs %d different places, %s has %d; take a file of %s or more (%sSIZE, or another %sFILE)",
 			row.Threads, need, file.path, s.run.slots, Size(need*s.run.slotSize), EnvPrefix, EnvPrefix)
 	}
 	return nil
 }
 
-// evict evicts the file, outside the timer.
+// evict evicts the files, outside the timer.
 func (s coldPages) evict(ctx context.Context) error { return s.evictFrom(ctx, 0) }
 
-// evictFrom evicts the file from off to its end.
+// evictFrom evicts each file from off to its end.
 func (s coldPages) evictFrom(ctx context.Context, off int64) error {
-	f := s.run.file
 	s.run.epoch++
 	s.run.suite.warmth = asFound
 	if s.run.row.Effect == EffectNone {
 		return nil
 	}
+	for i, f := range s.run.files {
+		var opened Opened
+		if len(s.run.opened) > 0 {
+			opened = s.run.opened[i]
+		}
+		if err := s.evictFile(ctx, f, opened, off); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// evictFile evicts a file from off to its end; opened is what a strategy holds of it, or nil.
+func (s coldPages) evictFile(ctx context.Context, f *File, opened Opened, off int64) error {
 	defer notice.Slow("evicting %s", f.path)()
 	e := pagecache.Evictor{Off: off, Limit: coldResident}
 	if !s.run.suite.droppedAll && off == 0 { // else it would drop the part that is to stay
@@ -60,7 +78,7 @@ func (s coldPages) evictFrom(ctx context.Context, off int64) error {
 			notice.Printf("%s stays in the page cache: dropping the cache of the whole machine", f.path)
 		}
 	}
-	if m, ok := s.run.opened.(Mapper); ok {
+	if m, ok := opened.(Mapper); ok {
 		e.Unmap = func() error { return m.Drop(off, f.size-off) }
 	}
 	_, err := e.Evict(ctx, f.control, f.size)
@@ -73,7 +91,7 @@ func (s coldPages) evictFrom(ctx context.Context, off int64) error {
 // counted returns an error if the kernel does not count what this file's device delivers: then a cold row could
 // not be told from any other.
 func (s coldPages) counted() error {
-	f := s.run.file
+	f := s.run.files[0]
 	s.run.meter.Reset()
 	if err := s.run.meter.Start(); err != nil {
 		return err
@@ -93,7 +111,7 @@ func (s coldPages) leftNothing() error {
 	if !s.run.direct() {
 		return nil
 	}
-	r, err := pagecache.Resident(s.run.file.control, 0, s.run.file.size)
+	r, err := s.run.files.resident()
 	if err == nil && r.Share() > coldResident {
 		err = fmt.Errorf("direct reads left %v: they went through the page cache", r)
 	}
@@ -105,6 +123,8 @@ func (s coldPages) judge(res *result) error {
 	switch delivered, touched := float64(res.counters.DeviceBytes), res.touched(); {
 	case res.direct:
 		return judgeDirect(res)
+	case res.row.Effect == EffectHint && res.hints() > 0 && delivered == 0:
+		return fmt.Errorf("%d calls hinted cold ranges, but the device delivered nothing", res.hints())
 	case delivered < coldDeviceShare*touched:
 		return fmt.Errorf("pages of %.0f bytes were read cold, but the device delivered only %.0f: reads were served from somewhere else (or the file has extents that were never written)",
 			touched, delivered)

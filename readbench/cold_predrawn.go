@@ -46,7 +46,7 @@ func (s *coldList) prepare(ctx context.Context) error {
 
 // shorten takes account of what an op makes the device deliver.
 func (s *coldList) shorten(delivered float64) error {
-	row, f := &s.run.row, s.run.file
+	row, f := &s.run.row, s.run.files[0]
 	own := float64(row.Batch) * float64(row.MaxRange+2*f.page)
 	if delivered <= own {
 		return nil

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-
-	"github.com/readbench/suite/internal/pagecache"
 )
 
 const (
@@ -35,7 +33,7 @@ func (s *coldState) drawer(w *Worker) drawer {
 
 // prepare finds out how many slots an epoch may have, by running one op on an evicted file.
 func (s *coldState) prepare(ctx context.Context) error {
-	row, file := &s.run.row, s.run.file
+	row := &s.run.row
 	if err := s.enoughSlots(); err != nil {
 		return err
 	}
@@ -55,7 +53,7 @@ func (s *coldState) prepare(ctx context.Context) error {
 		return err
 	}
 	if delivered > 0 {
-		ops := coldEpochAim * float64(file.size) / float64(delivered)
+		ops := coldEpochAim * float64(s.run.files.size()) / float64(delivered)
 		s.want = min(s.want, int64(ops*float64(row.Batch)))
 	}
 	return s.setGrain(delivered)
@@ -80,6 +78,10 @@ func (s *coldState) enough(bytesPerRead float64) error {
 		return nil
 	}
 	const mib = 1 << 20
+	if s.run.row.Units > 0 {
+		return Unsupported("cold, threads=%d: an op makes the device deliver %.0f bytes, so one of each would warm more than %.0f %% of %v; take more data, or lower read_ahead_kb",
+			s.run.row.Threads, bytesPerRead*float64(s.run.row.Batch), 100*coldEpochAim, s.run.files)
+	}
 	size := Size(bytesPerRead * float64(s.need) / coldEpochAim)
 	return Unsupported("cold, threads=%d: one read makes the device deliver %.0f bytes (read-ahead), so %d reads would warm more than %.0f %% of the file; "+
 		"take a file of %s or more (%sSIZE, or another %sFILE), or lower read_ahead_kb", s.run.row.Threads, bytesPerRead, s.need, 100*coldEpochAim, (size+mib)/mib*mib, EnvPrefix, EnvPrefix)
@@ -105,8 +107,7 @@ func (s *coldState) endEpoch() error {
 		return nil
 	}
 	s.looked = s.run.epoch
-	f := s.run.file
-	r, err := pagecache.Resident(f.control, 0, f.size)
+	r, err := s.run.files.resident()
 	if err != nil {
 		return err
 	}
@@ -115,7 +116,7 @@ func (s *coldState) endEpoch() error {
 		return err
 	}
 	if r.Share() > coldEpochShare {
-		perRead := r.Share() * float64(f.size) / float64(s.want)
+		perRead := r.Share() * float64(s.run.files.size()) / float64(s.want)
 		s.want = int64(float64(s.want) * coldEpochAim / r.Share())
 		return s.enough(perRead)
 	}

@@ -40,6 +40,26 @@ type Config struct {
 	Verify       Verify        `env:"VERIFY" envDefault:"pages" doc:"what is checked of each read: pages checks a word in every page and the last one; full checks all of it"`
 	Metrics      Metrics       `env:"METRICS" envDefault:"default" doc:"what is reported: default, or all, which adds latencies (and two clock readings to each op) and more evidence"`
 	SetupTimeout time.Duration `env:"SETUP_TIMEOUT" envDefault:"10m" doc:"how long making, warming or evicting a file may take" show:"-"`
+
+	// of storedfields
+	LuceneIndex string      `env:"LUCENE_INDEX" doc:"storedfields: directory of an index to read, instead of one that is built" show:"-"`
+	LuceneCheck LuceneCheck `env:"LUCENE_CHECK" envDefault:"ends" doc:"storedfields: what is checked of the data files (.fdt) when an index is opened: ends (header, footer, length), or full (the checksum too, which reads all of them)" show:"-"`
+	Docs        int         `env:"DOCS" doc:"storedfields: documents of the index that is built" unset:"1 GiB of them" show:"-"`
+	DocSize     Size        `env:"DOC_SIZE" envDefault:"4KiB" doc:"storedfields: bytes of each of its documents" show:"-"`
+	DocText     DocText     `env:"DOC_TEXT" envDefault:"random" doc:"storedfields: what they hold: random (incompressible), or json (log-like records, which compress)" show:"-"`
+	Skew        Skew        `env:"SKEW" envDefault:"uniform" doc:"storedfields: how documents are drawn: uniform, or zipf (few are read often)" show:"-"`
+	TopK        CountList   `env:"TOPK" envDefault:"10,100" doc:"storedfields: documents of one op" show:"-"`
+
+	// of rerank
+	Dim       int           `env:"DIM" envDefault:"1024" doc:"rerank: numbers (float32) of a vector" show:"-"`
+	Vectors   int           `env:"VECTORS" doc:"rerank: vectors of the file" unset:"1 GiB of them" show:"-"`
+	Align     Align         `env:"ALIGN" envDefault:"page" doc:"rerank: where vectors start: page (each at a multiple of 4 KiB), or packed (one behind the other)" show:"-"`
+	Shortlist int           `env:"SHORTLIST" envDefault:"350" doc:"rerank: vectors that a query reads" show:"-"`
+	Rates     CountList     `env:"RATES" doc:"rerank: queries per second that arrive in the open loop; several make several rows" unset:"the workload's" show:"-"`
+	Handlers  int           `env:"HANDLERS" envDefault:"32" doc:"rerank: queries that are served at a time in the open loop" show:"-"`
+	Queue     int           `env:"QUEUE" envDefault:"32" doc:"rerank: queries that may wait in the open loop; one more is shed" show:"-"`
+	SLAP99    time.Duration `env:"SLA_P99" envDefault:"50ms" doc:"rerank: the 99th percentile of the latency up to which a rate of queries is allowed" show:"-"`
+	SLAStep   time.Duration `env:"SLA_STEP" envDefault:"2s" doc:"rerank: how long each rate of queries is tried" show:"-"`
 }
 
 // DefaultSize is the size of the data file when neither FILE nor SIZE is set.
@@ -68,6 +88,14 @@ func Load(environ []string) (*Config, error) {
 	if value := vars[EnvPrefix+"READS_PER_OP"]; value != "" && c.ReadsPerOp == 0 {
 		errs = append(errs, badValue("READS_PER_OP", value, errors.New("an op has at least 1 read; leave it out for the workload's default")))
 	}
+	for _, v := range []struct {
+		name string
+		n    int
+	}{{"DOCS", c.Docs}, {"VECTORS", c.Vectors}} {
+		if value := vars[EnvPrefix+v.name]; value != "" && v.n == 0 {
+			errs = append(errs, badValue(v.name, value, errors.New("there is at least 1; leave it out for the workload's default")))
+		}
+	}
 	for _, check := range c.rules() {
 		if !check.ok {
 			errs = append(errs, badValue(check.name, check.value, errors.New(check.remedy)))
@@ -95,6 +123,8 @@ func (c *Config) rules() []rule {
 		maxOp   = 1 << 16
 
 		maxDepth = 1 << 10
+		maxCount = 1 << 30
+		maxDim   = 1 << 16
 	)
 	rules := []rule{
 		{c.Depth >= 1 && c.Depth <= maxDepth, "DEPTH", strconv.Itoa(c.Depth), fmt.Sprintf("a thread has 1 to %d reads in flight", maxDepth)},
@@ -102,6 +132,15 @@ func (c *Config) rules() []rule {
 		{c.Window >= 1 && c.Window <= maxRead, "WINDOW", c.Window.String(), "a window has 1 byte to 1GiB"},
 		{c.File != "" || size%blockSize == 0, "SIZE", size.String(), fmt.Sprintf("the size of a data file is a multiple of %s", Size(blockSize))},
 		{c.Warmup >= 0 && c.Warmup <= time.Hour, "WARMUP", c.Warmup.String(), "a duration from 0s to 1h"},
+		{c.Docs >= 0 && c.Docs <= maxCount, "DOCS", strconv.Itoa(c.Docs), fmt.Sprintf("an index has 1 to %d documents", maxCount)},
+		{c.DocSize <= maxRead, "DOC_SIZE", c.DocSize.String(), "a document has 0 bytes to 1GiB"},
+		{c.Dim >= 1 && c.Dim <= maxDim, "DIM", strconv.Itoa(c.Dim), fmt.Sprintf("a vector has 1 to %d numbers", maxDim)},
+		{c.Vectors >= 0 && c.Vectors <= maxCount, "VECTORS", strconv.Itoa(c.Vectors), fmt.Sprintf("a file has 1 to %d vectors", maxCount)},
+		{c.Shortlist >= 1 && c.Shortlist <= maxOp, "SHORTLIST", strconv.Itoa(c.Shortlist), fmt.Sprintf("a query reads 1 to %d vectors", maxOp)},
+		{c.Handlers >= 1 && c.Handlers <= maxThreads, "HANDLERS", strconv.Itoa(c.Handlers), fmt.Sprintf("1 to %d queries are served at a time", maxThreads)},
+		{c.Queue >= 0 && c.Queue <= maxOp, "QUEUE", strconv.Itoa(c.Queue), fmt.Sprintf("0 to %d queries may wait", maxOp)},
+		{c.SLAP99 > 0, "SLA_P99", c.SLAP99.String(), "a duration above zero, such as 50ms"},
+		{c.SLAStep > 0 && c.SLAStep <= time.Hour, "SLA_STEP", c.SLAStep.String(), "a duration above zero and up to 1h, such as 2s"},
 		{c.SetupTimeout > 0, "SETUP_TIMEOUT", c.SetupTimeout.String(), "a duration above zero, such as 10m"},
 	}
 	for _, n := range c.ReadSize {

@@ -44,7 +44,7 @@ func TestColdReadsNoPageTwice(t *testing.T) {
 				total += len(epoch)
 				slices.SortFunc(epoch, func(a, b Range) int { return int(a.Off - b.Off) })
 				for i, rg := range epoch {
-					if rg.Off < 0 || rg.Off+int64(rg.N) > s.file.size {
+					if rg.Off < 0 || rg.Off+int64(rg.N) > s.File().size {
 						t.Fatalf("%v is outside the file", rg)
 					}
 					if i > 0 && (epoch[i-1].Off+int64(epoch[i-1].N)-1)/page >= rg.Off/page {

@@ -20,10 +20,11 @@ func (r *running) recoverFault(err *error) {
 	if !ok {
 		panic(p)
 	}
-	f := r.file
 	why := "its device or file system failed to deliver a page (see dmesg)"
-	if st, statErr := os.Stat(f.path); statErr == nil && st.Mode().IsRegular() && st.Size() < f.size {
-		why = fmt.Sprintf("it was truncated from %d to %d bytes while it was mapped", f.size, st.Size())
+	for _, f := range r.files {
+		if st, statErr := os.Stat(f.path); statErr == nil && st.Mode().IsRegular() && st.Size() < f.size {
+			why = fmt.Sprintf("it was truncated from %d to %d bytes while it was mapped", f.size, st.Size())
+		}
 	}
-	*err = fmt.Errorf("%s: memory fault at %#x while reading %s: %s", r.row.Strategy.Name(), fault.Addr(), f.path, why)
+	*err = fmt.Errorf("%s: memory fault at %#x while reading %s: %s", r.row.Strategy.Name(), fault.Addr(), r.files, why)
 }

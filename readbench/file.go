@@ -19,11 +19,12 @@ const blockSize = datafile.BlockSize
 // A File is what benchmarks read: a data file of known content, or any other regular file or block device. It
 // is safe for concurrent use.
 type File struct {
-	path    string
-	size    int64
-	page    int
-	control *os.File          // for residency and eviction only; strategies open their own
-	content *datafile.Content // nil if the content is not known
+	path      string
+	size      int64
+	page      int
+	control   *os.File          // for residency and eviction only; strategies open their own
+	content   *datafile.Content // nil if the content is not known
+	unchecked bool              // the workload's own: its ops check what they read
 }
 
 // OpenFile opens the file that c names. If it names none, the data file in the user's cache directory is
@@ -117,10 +118,20 @@ func (f *File) inspect(c *Config) error {
 	case len(c.ReadSize) > 0 && f.size <= int64(slices.Max(c.ReadSize)):
 		return fmt.Errorf("it has %d bytes, too few for reads of %s (%sREAD_SIZE)", f.size, slices.Max(c.ReadSize), EnvPrefix)
 	case device:
-	case allocated(st) >= 0 && allocated(st) < whole:
-		return fmt.Errorf("it is sparse (%d of %d bytes are allocated): holes are not read from the device (cp --sparse=never makes a full copy)", allocated(st), whole)
+	default:
+		if err := checkAllocated(st); err != nil {
+			return err
+		}
 	}
 	return f.identify(c, whole)
+}
+
+// checkAllocated refuses a sparse file.
+func checkAllocated(st os.FileInfo) error {
+	if n := allocated(st); n >= 0 && n < st.Size() {
+		return fmt.Errorf("it is sparse (%d of %d bytes are allocated): holes are not read from the device (cp --sparse=never makes a full copy)", n, st.Size())
+	}
+	return nil
 }
 
 // identify looks whether this is a data file, and if so, whether it is the right one and undamaged as far as a

@@ -24,8 +24,10 @@ const faultAround = 64 << 10
 
 // cut makes the slots of a row; unit is the page or the unit of direct reads.
 func (r *running) cut(unit int, direct bool) error {
-	f, row := r.file, &r.row
+	f, row := r.files[0], &r.row
 	switch {
+	case row.Units > 0: // a slot is a unit, and a range's offset its number
+		r.geometry = evenGeometry(row.Units, 1)
 	case row.Order == OrderSequential:
 		r.geometry = evenGeometry(f.size, row.MaxRange)
 	case row.Effect == EffectFault && row.Case == "hot":

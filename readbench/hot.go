@@ -30,8 +30,8 @@ type hotState struct {
 }
 
 func (hotCase) enter(_ context.Context, r *running) (caseState, error) {
-	if mem, f := r.suite.host.Memory, r.file; mem > 0 && f.size > mem && r.row.Effect != EffectNone {
-		return nil, Unsupported("hot: %s has %d bytes, there are %d of memory; set %sSIZE", f.path, f.size, mem, EnvPrefix)
+	if mem, size := r.suite.host.Memory, r.files.size(); mem > 0 && size > mem && r.row.Effect != EffectNone {
+		return nil, Unsupported("hot: %v: %d bytes, there are %d of memory; set %sSIZE, or take less data", r.files, size, mem, EnvPrefix)
 	}
 	return &hotState{run: r}, nil
 }
@@ -71,7 +71,18 @@ func (s *hotState) prepare(ctx context.Context) error {
 	if err := (coldPages{s.run}).evict(ctx); err != nil {
 		return fmt.Errorf("hot: evicting, to warm the file afresh: %w", err)
 	}
-	fd, err := s.run.file.Open(0)
+	for i := range s.run.files {
+		if err := s.warmAfresh(ctx, i, way); err != nil {
+			return err
+		}
+	}
+	suite.warmth = way
+	return s.restore(ctx, callStart)
+}
+
+// warmAfresh is warm on a descriptor of its own, whose read-ahead nobody has touched.
+func (s *hotState) warmAfresh(ctx context.Context, file int, way warmth) error {
+	fd, err := s.run.files[file].Open(0)
 	if err != nil {
 		return err
 	}
@@ -81,16 +92,14 @@ func (s *hotState) prepare(ctx context.Context) error {
 			return err
 		}
 	}
-	if err := s.warm(ctx, fd); err != nil {
-		return err
-	}
-	suite.warmth = way
-	return s.restore(ctx, callStart)
+	return s.warm(ctx, file, fd)
 }
 
 func (s *hotState) restore(ctx context.Context, when moment) error {
-	if err := s.warm(ctx, s.run.file.control); err != nil {
-		return err
+	for i, f := range s.run.files {
+		if err := s.warm(ctx, i, f.control); err != nil {
+			return err
+		}
 	}
 	switch {
 	case !s.run.row.Predrawn:
@@ -101,10 +110,10 @@ func (s *hotState) restore(ctx context.Context, when moment) error {
 	return s.run.drawList(nil, listLength)
 }
 
-// warm makes what is missing of the file resident, by reading from fd, and enters it into the page tables or removes it
+// warm makes what is missing of a file resident, by reading from fd, and enters it into the page tables or removes it
 // from there.
-func (s *hotState) warm(ctx context.Context, fd *os.File) error {
-	f := s.run.file
+func (s *hotState) warm(ctx context.Context, file int, fd *os.File) error {
+	f := s.run.files[file]
 	if s.run.row.Effect == EffectNone {
 		return nil
 	}
@@ -112,7 +121,7 @@ func (s *hotState) warm(ctx context.Context, fd *os.File) error {
 	if err := pagecache.Warm(ctx, fd, f.size); err != nil {
 		return refused("hot", err)
 	}
-	m, ok := s.run.opened.(Mapper)
+	m, ok := s.run.opened[file].(Mapper)
 	switch {
 	case !ok:
 		return nil
@@ -134,7 +143,7 @@ func (s *hotState) judge(res *result) error {
 	}
 	if float64(res.counters.DeviceBytes) > hotShare*float64(res.bytes())+hotOwnBytes {
 		return fmt.Errorf("the device delivered %d bytes in a hot row of %d: pages were reclaimed while it ran; is there memory for a file of %d bytes?",
-			res.counters.DeviceBytes, res.bytes(), s.run.file.size)
+			res.counters.DeviceBytes, res.bytes(), s.run.files.size())
 	}
 	if missed := res.counts.Missed; float64(missed) > (1-listedShare)*float64(res.counts.Probed) {
 		return fmt.Errorf("%d of %d probes of a hot row found pages missing", missed, res.counts.Probed)

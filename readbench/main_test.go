@@ -74,7 +74,7 @@ func testSuiteOn(t *testing.T, path string, settings ...string) *Suite {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		if err := s.file.Close(); err != nil {
+		if err := s.File().Close(); err != nil {
 			t.Error(err)
 		}
 	})

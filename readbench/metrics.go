@@ -33,6 +33,7 @@ type result struct {
 	counts        Counts
 	counted       bool // whether all readers count
 	before, after pagecache.Residency
+	tally         tally         // in rows of units
 	mixed         bool          // whether there is such a share
 	coldReads     float64       // mixed: share of reads that met cold pages
 	groupFile     float64       // pressure: page cache of the memory-limited group, as a share of what it was made for
@@ -42,10 +43,28 @@ type result struct {
 }
 
 // ranges is how many ranges the ops had.
-func (res *result) ranges() int64 { return int64(res.ops) * int64(res.row.Batch) }
+func (res *result) ranges() int64 {
+	if res.row.Units > 0 {
+		return int64(res.tally.ranges)
+	}
+	return int64(res.ops) * int64(res.row.Batch)
+}
 
 // bytes is how many bytes these had.
-func (res *result) bytes() int64 { return res.ranges() * int64(res.row.MaxRange) }
+func (res *result) bytes() int64 {
+	if res.row.Units > 0 {
+		return int64(res.tally.bytes)
+	}
+	return res.ranges() * int64(res.row.MaxRange)
+}
+
+// hints is how many hints the readers say they gave, as far as their calls are of kinds known here.
+func (res *result) hints() (n uint64) {
+	for _, kind := range []string{"madvise", "process_madvise", "fadvise"} {
+		n += res.counts.Calls[kind]
+	}
+	return n
+}
 
 // units is what metrics are per.
 func (res *result) units() float64 {
@@ -59,6 +78,8 @@ func (res *result) units() float64 {
 // side by side, their pages are touched once.
 func (res *result) touched() float64 {
 	switch {
+	case res.row.Units > 0:
+		return float64(res.tally.pages) * float64(res.page)
 	case res.row.Effect == EffectFault:
 		return float64(res.ranges()) * float64(res.page)
 	case res.row.Order == OrderSequential:
@@ -210,7 +231,7 @@ var metrics = []metric{
 // report puts the metrics into b's result line. Where more ops were run than b.N, each thread having at least
 // one, the testing package's own metrics are replaced.
 func (res *result) report(b *testing.B, set Metrics) {
-	if res.ops != b.N || res.row.PerRange {
+	if res.ops != b.N || res.row.PerRange || res.row.Units > 0 {
 		b.ReportMetric(float64(res.elapsed.Nanoseconds())/res.units(), "ns/op")
 		if res.row.Effect == EffectRead {
 			b.ReportMetric(float64(res.bytes())/res.elapsed.Seconds()/1e6, "MB/s")
@@ -227,6 +248,9 @@ func (res *result) report(b *testing.B, set Metrics) {
 		if ok {
 			b.ReportMetric(v, m.unit)
 		}
+	}
+	if res.row.Extra != nil {
+		res.row.Extra.Report(res.ops, res.elapsed, b.ReportMetric)
 	}
 	for kind, n := range res.counts.Calls {
 		b.ReportMetric(float64(n)/res.units(), kind+"/op")

@@ -34,8 +34,8 @@ func parseMixed(name string) (c mixedCase, ok bool) {
 func (c mixedCase) name() string { return fmt.Sprintf("mixed%d", c.percent) }
 
 func (c mixedCase) enter(_ context.Context, r *running) (caseState, error) {
-	if r.row.Order != OrderRandom || r.row.Predrawn || r.row.Effect != EffectRead && r.row.Effect != EffectNone {
-		return nil, Unsupported("%s: it is a case of random reads only", c.name())
+	if r.row.Order != OrderRandom || r.row.Predrawn || r.row.Units > 0 || r.row.Effect != EffectRead && r.row.Effect != EffectNone {
+		return nil, Unsupported("%s: it is a case of random reads only, at places that the core draws", c.name())
 	}
 	return &mixedState{mixedCase: c, coldPages: coldPages{r}}, nil
 }
@@ -63,7 +63,7 @@ func (s *mixedState) drawer(w *Worker) drawer {
 
 // split cuts the file in two.
 func (s *mixedState) split() error {
-	g, f := s.run.geometry, s.run.file
+	g, f := s.run.geometry, s.run.files[0]
 	s.border = f.size / 2 / mixedBorder * mixedBorder
 	if s.border == 0 {
 		s.border = f.size / 2 / int64(f.page) * int64(f.page)
@@ -127,7 +127,7 @@ func (s *mixedState) prepare(ctx context.Context) error {
 // neighbours cached), and that what is read ahead for one read warms few others: of the reads of an epoch, half of the
 // share that is warm at its end.
 func (s *mixedState) shorten(perRead float64) error {
-	row, page := &s.run.row, s.run.file.page
+	row, page := &s.run.row, s.run.files[0].page
 	part := s.evictedBytes()
 	if perRead > 0 {
 		s.want = min(s.want, int64(coldEpochAim*part/perRead))
@@ -145,7 +145,7 @@ func (s *mixedState) shorten(perRead float64) error {
 }
 
 // evictedBytes is the size of the evicted part.
-func (s *mixedState) evictedBytes() float64 { return float64(s.run.file.size - s.cold.base) }
+func (s *mixedState) evictedBytes() float64 { return float64(s.run.files[0].size - s.cold.base) }
 
 func (s *mixedState) restore(ctx context.Context, when moment) error {
 	if when == callStart {
@@ -168,7 +168,7 @@ func (s *mixedState) restore(ctx context.Context, when moment) error {
 
 // warm makes the first part resident.
 func (s *mixedState) warm(ctx context.Context) error {
-	f := s.run.file
+	f := s.run.files[0]
 	if s.run.row.Effect == EffectNone {
 		return nil
 	}
@@ -176,7 +176,7 @@ func (s *mixedState) warm(ctx context.Context) error {
 	if err := pagecache.Warm(ctx, f.control, s.border); err != nil {
 		return refused(s.name(), err)
 	}
-	if m, ok := s.run.opened.(Mapper); ok {
+	if m, ok := s.run.opened[0].(Mapper); ok {
 		return s.run.workers[0].do(func() error { return m.Populate(0, s.border) })
 	}
 	return nil
@@ -189,7 +189,7 @@ func (s *mixedState) judge(res *result) error {
 	case res.direct:
 		return judgeDirect(res)
 	}
-	f := s.run.file
+	f := s.run.files[0]
 	hot, err := pagecache.Resident(f.control, 0, s.border)
 	if err != nil {
 		return err

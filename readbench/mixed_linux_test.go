@@ -157,7 +157,7 @@ func TestMixedSpoilt(t *testing.T) {
 		})
 	}
 	s := testSuite(t)
-	s.file.size = 64 << 20
+	s.File().size = 64 << 20
 	_, err := s.open(randomRow(s, MmapRandom(), "mixed50", 128))
 	wantError(t, err, "take a file of")
 	row := scanRow(Pread(), "mixed10", 1, 4, 4096)

@@ -1,6 +1,9 @@
 package readbench
 
-import "time"
+import (
+	"errors"
+	"time"
+)
 
 // A Pipeliner is a BatchReader that keeps two batches under way. The runner starts the reads of the next op before it
 // finishes those of this one, so that the device does not run dry between two ops:
@@ -30,10 +33,15 @@ func (w *Worker) settle() error {
 	switch {
 	case w.pipeline != nil:
 		return w.pipeline.settle()
-	case w.settler != nil:
-		return w.settler.Settle()
+	default:
+		var err error
+		for _, a := range w.all {
+			if a.settler != nil {
+				err = errors.Join(err, a.settler.Settle())
+			}
+		}
+		return err
 	}
-	return nil
 }
 
 // pipelined is how many batches are under way at the most.

@@ -104,7 +104,7 @@ func TestPipeline(t *testing.T) {
 					row := randomRow(s, p, pageCase, threads)
 					switch pageCase {
 					case "scan-hot", "scan-cold":
-						s.file.size = 16 << 20
+						s.File().size = 16 << 20
 						row = scanRow(p, pageCase[len("scan-"):], threads, 7, 256<<10) // 7 is no divisor of a stripe
 					}
 					r, err := s.open(row)

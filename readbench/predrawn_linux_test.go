@@ -79,10 +79,10 @@ func TestPredrawn(t *testing.T) {
 						total += len(list)
 						slices.SortFunc(list, func(a, b Range) int { return int(a.Off - b.Off) })
 						for i, rg := range list {
-							if rg.Off < 0 || rg.N != 16<<10 || rg.Off+int64(rg.N) > s.file.size {
+							if rg.Off < 0 || rg.N != 16<<10 || rg.Off+int64(rg.N) > s.File().size {
 								t.Fatalf("range %v", rg)
 							}
-							if page := int64(s.file.page); pageCase == "cold" && i > 0 && (list[i-1].Off+int64(list[i-1].N)-1)/page >= rg.Off/page {
+							if page := int64(s.File().page); pageCase == "cold" && i > 0 && (list[i-1].Off+int64(list[i-1].N)-1)/page >= rg.Off/page {
 								t.Fatalf("%v and %v share a page", list[i-1], rg)
 							}
 						}

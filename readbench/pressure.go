@@ -40,10 +40,14 @@ func parsePressure(name string) (c pressureCase, ok bool) {
 func (c pressureCase) name() string { return fmt.Sprintf("pressure%d", c.percent) }
 
 // plan is how much data there is, and how much page cache for it.
-func (c pressureCase) plan(f *File, limit Size) (data, cache int64, err error) {
+func (c pressureCase) plan(fs files, limit Size) (data, cache int64, err error) {
+	f, size := fs[0], fs.size()
 	page := int64(f.page)
 	if limit == 0 {
-		return f.size, f.size * 100 / int64(c.percent) / page * page, nil
+		return size, size * 100 / int64(c.percent) / page * page, nil
+	}
+	if f.unchecked {
+		return 0, 0, Unsupported("%s: %sLIMIT asks for a part of the data, and this workload reads all of %v; leave it out, and the memory is worked out", c.name(), EnvPrefix, fs)
 	}
 	cache = int64(limit) / page * page
 	data = cache / 100 * int64(c.percent) / page * page
@@ -56,14 +60,16 @@ func (c pressureCase) plan(f *File, limit Size) (data, cache int64, err error) {
 
 // enter takes the memory away: evict, join, limit, in this order, since a page is charged to the group that first reads it.
 func (c pressureCase) enter(ctx context.Context, r *running) (_ caseState, err error) {
-	if r.row.Predrawn || r.row.Effect != EffectRead && r.row.Effect != EffectNone {
+	if r.row.Predrawn || r.row.Effect != EffectRead && r.row.Effect != EffectNone && r.row.Units == 0 {
 		return nil, Unsupported("%s: it is a case of reads only", c.name())
 	}
-	data, cache, err := c.plan(r.file, r.suite.config.Limit)
+	data, cache, err := c.plan(r.files, r.suite.config.Limit)
 	if err != nil {
 		return nil, err
 	}
-	r.file = r.file.part(data)
+	if data < r.files.size() {
+		r.files = files{r.files[0].part(data)}
+	}
 	s := &pressureState{pressureCase: c, run: r, cache: cache}
 	if r.row.Effect == EffectNone {
 		return s, nil
@@ -74,7 +80,7 @@ func (c pressureCase) enter(ctx context.Context, r *running) (_ caseState, err e
 		}
 	}()
 	// All of the file, not only the part that is the data.
-	if err := (coldPages{&running{suite: r.suite, file: r.suite.file, row: r.row}}).evict(ctx); err != nil {
+	if err := (coldPages{&running{suite: r.suite, files: r.suite.files, row: r.row}}).evict(ctx); err != nil {
 		return nil, err
 	}
 	if err := s.squeeze(ctx); err != nil {
@@ -111,7 +117,7 @@ func (s *pressureState) squeeze(ctx context.Context) error {
 		}
 		return err
 	}
-	s.run.suite.explain(s.name(), "%s of data; the memory of the whole machine is taken but for %d bytes, since %v", Size(s.run.file.size), s.cache, groupErr)
+	s.run.suite.explain(s.name(), "%s of data; the memory of the whole machine is taken but for %d bytes, since %v", Size(s.run.files.size()), s.cache, groupErr)
 	return nil
 }
 
@@ -137,7 +143,7 @@ func (s *pressureState) limit(bytes int64) error {
 	if errors.As(err, &small) {
 		data := Size(small.Least * int64(s.percent) / 100)
 		return fmt.Errorf("%s: %s of data leave %d bytes for their pages: %w; so %s of data or more would work (%sSIZE, or a %sLIMIT of %s or more)",
-			s.name(), Size(s.run.file.size), s.cache, err, (data>>20+1)<<20, EnvPrefix, EnvPrefix, Size(small.Least>>20+1)<<20)
+			s.name(), Size(s.run.files.size()), s.cache, err, (data>>20+1)<<20, EnvPrefix, EnvPrefix, Size(small.Least>>20+1)<<20)
 	}
 	if err != nil {
 		return fmt.Errorf("%s: %w", s.name(), err)
@@ -168,7 +174,7 @@ func (s *pressureState) trim() (moved bool, err error) {
 func (s *pressureState) explain() {
 	if s.group != nil {
 		s.run.suite.explain(s.name(), "%s of data; page cache for %d bytes of them, %d for this process and the kernel's records: a limit of %d in %s",
-			Size(s.run.file.size), s.cache, s.limited-s.cache, s.limited, s.group.Dir())
+			Size(s.run.files.size()), s.cache, s.limited-s.cache, s.limited, s.group.Dir())
 	}
 }
 
@@ -196,12 +202,14 @@ func (s *pressureState) prepare(ctx context.Context) error {
 	if s.run.row.Effect == EffectNone {
 		return nil
 	}
-	f := s.run.file
-	defer notice.Slow("reading %s until its residency is steady", f.path)()
-	if err := pagecache.ReadThrough(ctx, f.control, f.size); err != nil {
-		return fmt.Errorf("reading %s through: %w", f.path, err)
+	fs := s.run.files
+	defer notice.Slow("reading %v until their residency is steady", fs)()
+	for _, f := range fs {
+		if err := pagecache.ReadThrough(ctx, f.control, f.size); err != nil {
+			return fmt.Errorf("reading %s through: %w", f.path, err)
+		}
 	}
-	if whole := s.run.suite.file.size; f.size < whole { // what was read ahead behind the data
+	if f, whole := fs[0], s.run.suite.File().size; f.size < whole { // what was read ahead behind the data
 		if _, err := (pagecache.Evictor{Off: f.size, Limit: 1}).Evict(ctx, f.control, whole); err != nil {
 			return refused(s.name(), err)
 		}
@@ -213,16 +221,16 @@ func (s *pressureState) prepare(ctx context.Context) error {
 	if _, err := s.trim(); err != nil {
 		return err
 	}
-	last, err := pagecache.Resident(f.control, 0, f.size)
+	last, err := fs.resident()
 	for err == nil {
 		if err := ctx.Err(); err != nil {
-			return fmt.Errorf("reading %s until its residency is steady, which is %v now: %w", f.path, last, err)
+			return fmt.Errorf("reading %v until their residency is steady, which is %v now: %w", fs, last, err)
 		}
 		end := time.Now().Add(pressureLook)
 		if err := s.run.performEach(s.run.row.Threads, func() bool { return time.Now().Before(end) }); err != nil {
 			return err
 		}
-		now, err := pagecache.Resident(f.control, 0, f.size)
+		now, err := fs.resident()
 		if err != nil {
 			return err
 		}
@@ -288,7 +296,7 @@ func (s *pressureState) judge(res *result) error {
 	}
 	const enough = 1000 // ranges of which as many are missing as are not resident
 	missing := (1 - max(res.before.Share(), res.after.Share()) - slack) * res.touched()
-	if res.row.Order == OrderRandom && res.ranges() >= enough && float64(res.counters.DeviceBytes) < pressureDelivered*missing {
+	if res.row.Order == OrderRandom && !res.row.Skewed && res.ranges() >= enough && float64(res.counters.DeviceBytes) < pressureDelivered*missing {
 		return fmt.Errorf("the device delivered %d bytes, but pages of %.0f were not resident: reads were served from somewhere else", res.counters.DeviceBytes, missing)
 	}
 	return nil

@@ -31,7 +31,7 @@ func TestPressurePlan(t *testing.T) {
 	}{
 		{110, 0, 8, 8 / 1.1}, {200, 0, 8, 4}, {110, 4 << 30, 4.4, 4}, {200, 4 << 30, 8, 4}, {201, 4 << 30, 0, 0}, {110, 1 << 20, 1.1 / 1024, 1. / 1024},
 	} {
-		data, cache, err := pressureCase{tc.percent}.plan(f, tc.limit)
+		data, cache, err := pressureCase{tc.percent}.plan(files{f}, tc.limit)
 		if (err != nil) != (tc.data == 0) {
 			t.Fatalf("pressure%d, LIMIT=%v: %v", tc.percent, tc.limit, err)
 		}
@@ -135,7 +135,7 @@ func TestPressureIsPressure(t *testing.T) {
 		if g == nil {
 			t.Skip("there is no group, whose limit could be lifted")
 		}
-		return errors.Join(g.Limit(1<<30), pagecache.ReadThrough(t.Context(), r.file.control, r.file.size))
+		return errors.Join(g.Limit(1<<30), pagecache.ReadThrough(t.Context(), r.files[0].control, r.files[0].size))
 	})
 	wantError(t, err, "charged to somebody else")
 }

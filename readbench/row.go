@@ -24,6 +24,16 @@ type Row struct {
 	Predrawn bool // ranges are drawn outside the timer, and the op takes them with Worker.Take: for ops so short that drawing would show
 	PerRange bool // what is reported per op is per range, for ops that hand the kernel several ranges in one call
 
+	// Units, if above 0, is how many things of the workload's own the files hold, such as records: an op draws numbers of
+	// them (Worker.DrawUnits), Batch of them, and reads what belongs to them with Worker.Fetch. See units.go.
+	Units     int64
+	MaxRanges int   // ranges of one call of Fetch or Prefetch at the most; 0: Batch
+	Skewed    bool  // the op does not read all units alike: residency does not tell how much of what it reads is missing
+	Extra     Extra // metrics of the workload's own, or nil
+	Procs     int   // GOMAXPROCS while measuring, unless READBENCH_PROCS is inherit; 0: Threads
+	// Drive, if not nil, runs ops in periods of its own instead of the b.N that the testing package asks for, which is n.
+	Drive func(n int, s *Session) error
+
 	Effect Effect
 	// Op makes a worker's op. It is called once a row, outside the timer, on the worker's goroutine. The op runs many
 	// times, must not allocate, and returns the errors of Draw, Take and Read. Without it an op is Worker.ReadOp.
@@ -49,6 +59,8 @@ func (r *Row) check() error {
 		return fmt.Errorf("a row has at least one thread, and an op one range of one byte: not %d, %d and %d", r.Threads, r.Batch, r.MaxRange)
 	case r.Predrawn && r.Order == OrderSequential:
 		return errors.New("a Predrawn row is of random order")
+	case r.Units > 0:
+		return r.checkUnits()
 	case r.Predrawn != (r.Effect == EffectHint || r.Effect == EffectProbe || r.Effect == EffectFault) && r.Effect != EffectNone:
 		return errors.New("a row of hints, probes or faults is Predrawn, and one of reads is not")
 	case r.Predrawn && r.Op == nil:
@@ -56,6 +68,9 @@ func (r *Row) check() error {
 	}
 	return nil
 }
+
+// batch is how many ranges a reader is asked for at a time, at the most.
+func (r *Row) batch() int { return max(r.MaxRanges, r.Batch) }
 
 // bytesPerOp is how many bytes the op's ranges have.
 func (r *Row) bytesPerOp() int64 { return int64(r.Batch) * int64(r.MaxRange) }
@@ -132,7 +147,7 @@ func skip(b *testing.B, cause error) {
 func (s *Suite) open(row Row) (r *running, err error) {
 	ctx, cancel := s.setupContext()
 	defer cancel()
-	r = &running{suite: s, file: s.file, row: row, grain: row.Batch}
+	r = &running{suite: s, files: s.files, row: row, grain: row.Batch}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, r.close())
@@ -141,6 +156,9 @@ func (s *Suite) open(row Row) (r *running, err error) {
 	}()
 	if err := row.check(); err != nil {
 		return r, err
+	}
+	if row.Units == 0 && len(s.files) > 1 {
+		return r, fmt.Errorf("a row without Units reads one file, the suite has %d", len(s.files))
 	}
 	if err := r.openStrategy(ctx); err != nil {
 		return r, err

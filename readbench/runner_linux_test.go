@@ -161,15 +161,15 @@ func TestHotIsMapped(t *testing.T) {
 		t.Fatal(err)
 	}
 	// In folios of one page: few faults map a file of large ones, and few do not matter.
-	fd, err := s.file.Open(0)
+	fd, err := s.File().Open(0)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer fd.Close()
-	if err := errors.Join(coldPages{r}.evict(t.Context()), advise(fd, adviseRandom), pagecache.Warm(t.Context(), fd, s.file.size)); err != nil {
+	if err := errors.Join(coldPages{r}.evict(t.Context()), advise(fd, adviseRandom), pagecache.Warm(t.Context(), fd, s.File().size)); err != nil {
 		t.Fatal(err)
 	}
-	r.state = &spoiltState{r.state, func() error { return r.opened.(Mapper).Drop(0, s.file.size) }}
+	r.state = &spoiltState{r.state, func() error { return r.opened[0].(Mapper).Drop(0, s.File().size) }}
 	var res *result
 	benchmarkN(t, 100, func(b *testing.B) {
 		if res, err = r.measure(b); err == nil {

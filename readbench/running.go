@@ -1,6 +1,7 @@
 package readbench
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -18,9 +19,9 @@ import (
 // running is a row that was set up: what lives from its first call to its last.
 type running struct {
 	suite  *Suite
-	file   *File // the suite's, or a part of it
+	files  files // the suite's, or a part of its only one
 	row    Row
-	opened Opened
+	opened []Opened // of each file
 	state  caseState
 
 	geometry
@@ -38,6 +39,10 @@ type running struct {
 	stalls  stallMeter
 
 	// of the present call
+	before       pagecache.Residency
+	countsBefore Counts
+	driven       bool // whether Session.Period says how many ops there are, be it none
+
 	barrier *barrier
 	stopped time.Duration // at the barrier, with the timer stopped
 	ended   time.Time     // when the timer was last stopped
@@ -51,14 +56,18 @@ func (r *running) openStrategy(ctx context.Context) error {
 	if r.state, err = pc.enter(ctx, r); err != nil {
 		return err
 	}
-	f := r.file // which may be a part that the case took
-	if r.opened, err = r.row.Strategy.Open(f, r.setup()); err != nil {
-		return err
+	for _, f := range r.files { // of which the case may have taken a part
+		opened, err := r.row.Strategy.Open(f, r.setup())
+		if err != nil {
+			return err
+		}
+		r.opened = append(r.opened, opened)
 	}
+	f := r.files[0]
 	unit, direct := f.page, false
-	if d, ok := r.opened.(Direct); ok {
+	if d, ok := r.opened[0].(Direct); ok {
 		unit, direct = max(unit, d.Alignment()), true
-		if err := checkDirectSize(Size(r.row.MaxRange), f, d.Alignment()); err != nil {
+		if err := checkDirectSize(Size(r.row.MaxRange), f, d.Alignment()); err != nil && r.row.Units == 0 {
 			if len(r.suite.config.ReadSize) == 0 { // it is the workload's
 				err = Unsupported("%w", err)
 			}
@@ -84,11 +93,11 @@ func (r *running) openMeter() error {
 }
 
 func (r *running) setup() Setup {
-	return Setup{Config: r.suite.config, Threads: r.row.Threads, Batch: r.row.Batch, MaxRange: r.row.MaxRange, Order: r.row.Order}
+	return Setup{Config: r.suite.config, Threads: r.row.Threads, Batch: r.row.batch(), MaxRange: r.row.MaxRange, Order: r.row.Order}
 }
 
 func (r *running) direct() bool {
-	_, ok := r.opened.(Direct)
+	_, ok := r.opened[0].(Direct)
 	return ok
 }
 
@@ -99,11 +108,11 @@ func (r *running) batching() bool {
 }
 
 func (r *running) checker() checker {
-	return newChecker(r.file, r.suite.config.Verify)
+	return newChecker(r.files[0], r.suite.config.Verify)
 }
 
 func (r *running) mapped() bool {
-	_, ok := r.opened.(Mapper)
+	_, ok := r.opened[0].(Mapper)
 	return ok
 }
 
@@ -112,12 +121,14 @@ func (r *running) counts() (sum Counts, err error) {
 	r.counted = true
 	for _, w := range r.workers {
 		err = errors.Join(err, w.do(func() error {
-			counter, ok := w.reader.(Counter)
-			if !ok {
-				r.counted = false
-				return nil
+			for _, a := range w.all {
+				counter, ok := a.reader.(Counter)
+				if !ok {
+					r.counted = false
+					return nil
+				}
+				sum.add(counter.Counts())
 			}
-			sum.add(counter.Counts())
 			return nil
 		}))
 	}
@@ -130,8 +141,8 @@ func (r *running) close() error {
 	for _, w := range r.workers {
 		errs = append(errs, w.close())
 	}
-	if r.opened != nil {
-		errs = append(errs, r.opened.Close())
+	for _, o := range r.opened {
+		errs = append(errs, o.Close())
 	}
 	if c, ok := r.state.(io.Closer); ok {
 		errs = append(errs, c.Close())
@@ -188,7 +199,7 @@ func (r *running) perform(n int, watch stopwatch, dispatch func(work func(id int
 		}
 	})
 	if r.suite.config.Procs == ProcsThreads {
-		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(n))
+		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(cmp.Or(r.row.Procs, n)))
 	}
 	dispatch(func(id int, next func() bool) bool {
 		w := r.workers[id]
@@ -202,41 +213,30 @@ func (r *running) perform(n int, watch stopwatch, dispatch func(work func(id int
 
 // call is one measured call: it measures, judges and reports.
 func (r *running) call(b *testing.B) error {
+	b.StopTimer()
+	if r.row.Drive != nil {
+		return r.drive(b)
+	}
 	res, err := r.measure(b)
-	if err != nil {
-		return err
+	if err == nil {
+		err = r.judge(res)
 	}
-	if err := errors.Join(r.state.judge(res), res.judgeSyscalls()); err != nil {
-		return err
+	if err == nil {
+		res.report(b, r.suite.config.Metrics)
 	}
-	res.report(b, r.suite.config.Metrics)
-	return nil
+	return err
+}
+
+func (r *running) judge(res *result) error {
+	return errors.Join(r.state.judge(res), res.judgeSyscalls())
 }
 
 func (r *running) measure(b *testing.B) (*result, error) {
 	b.StopTimer()
-	ctx, cancel := r.suite.setupContext()
-	defer cancel()
-	if err := r.state.restore(ctx, callStart); err != nil {
-		return nil, deadline(ctx, err)
-	}
-	f := r.file
-	before, err := pagecache.Resident(f.control, 0, f.size)
-	if err != nil {
+	if err := r.begin(); err != nil {
 		return nil, err
 	}
-	for _, w := range r.workers {
-		if w.latency != nil {
-			w.latency.Reset()
-		}
-	}
-	r.meter.Reset()
-	r.stalls.reset()
-	counts, err := r.counts()
-	if err != nil {
-		return nil, err
-	}
-	if r.row.Effect == EffectRead {
+	if r.row.Effect == EffectRead && r.row.Units == 0 {
 		b.SetBytes(r.row.bytesPerOp())
 	}
 	b.ResetTimer()
@@ -244,24 +244,57 @@ func (r *running) measure(b *testing.B) (*result, error) {
 	if err != nil {
 		return nil, err
 	}
-	after, err := pagecache.Resident(f.control, 0, f.size)
+	return r.finish(ops, b.Elapsed())
+}
+
+// begin brings everything into the state in which measuring begins.
+func (r *running) begin() error {
+	ctx, cancel := r.suite.setupContext()
+	defer cancel()
+	if err := r.state.restore(ctx, callStart); err != nil {
+		return deadline(ctx, err)
+	}
+	var err error
+	if r.before, err = r.files.resident(); err != nil {
+		return err
+	}
+	for _, w := range r.workers {
+		w.tally = tally{}
+		if w.latency != nil {
+			w.latency.Reset()
+		}
+	}
+	r.meter.Reset()
+	r.stalls.reset()
+	if r.row.Extra != nil {
+		r.row.Extra.Reset()
+	}
+	r.countsBefore, err = r.counts()
+	return err
+}
+
+// finish gathers what there is to say of what was done since begin.
+func (r *running) finish(ops int, elapsed time.Duration) (*result, error) {
+	after, err := r.files.resident()
 	if err != nil {
 		return nil, err
 	}
-	countsNow, err := r.counts()
+	counts, err := r.counts()
 	if err != nil {
 		return nil, err
 	}
 	res := &result{
-		ops: ops, elapsed: b.Elapsed(), row: &r.row, direct: r.direct(), mapped: r.mapped(), disk: r.suite.source().Device != "",
+		ops: ops, elapsed: elapsed, row: &r.row, direct: r.direct(), mapped: r.mapped(), disk: r.suite.source().Device != "",
 		counters: r.meter.Sum(), lookups: r.lookups * r.meter.Intervals(), intervals: r.meter.Intervals(),
-		stalls: r.stalls.total(), counts: countsNow.since(counts), counted: r.counted, page: f.page, fileSize: f.size, before: before, after: after,
+		stalls: r.stalls.total(), counts: counts.since(r.countsBefore), counted: r.counted,
+		page: r.files[0].page, fileSize: r.files.size(), before: r.before, after: after,
 	}
 	if r.list != nil {
 		res.listLength = int64(len(r.list.ranges))
 	}
 	for _, w := range r.workers {
 		res.idle += w.waited + r.ended.Sub(w.ended) - (r.stopped - w.stopped)
+		res.tally.add(w.tally)
 		res.add(w.latency)
 	}
 	return res, nil

@@ -7,7 +7,7 @@ type scan struct {
 }
 
 func newScan(r *running, worker int) scan {
-	from, to := r.setup().Stripe(r.file, worker)
+	from, to := r.setup().Stripe(r.files[0], worker)
 	if r.row.Effect == EffectNone { // the longer file that nothing is read of
 		from, to = from*nullFactor, to*nullFactor
 	}

@@ -129,7 +129,7 @@ func TestColdScanStartsEvicted(t *testing.T) {
 	looks := 0
 	r.state = &lookingState{r.state, func() error {
 		looks++
-		resident, err := pagecache.Resident(s.file.control, 0, s.file.size)
+		resident, err := pagecache.Resident(s.File().control, 0, s.File().size)
 		if err == nil && resident.Share() > coldResident {
 			err = fmt.Errorf("a scan begins with %v", resident)
 		}

@@ -20,10 +20,10 @@ import (
 	"github.com/readbench/suite/internal/notice"
 )
 
-// A Suite is a configuration and the file to read: what all rows of a process share. Its rows run one after the other.
+// A Suite is a configuration and the files to read: what all rows of a process share. Its rows run one after the other.
 type Suite struct {
 	config *Config
-	file   *File
+	files  files
 	host   hostinfo.Info
 	out    io.Writer       // where configuration and unit lines go: standard output
 	kinds  map[string]bool // kinds of calls whose unit lines were printed
@@ -39,17 +39,28 @@ type Suite struct {
 // Config is the configuration.
 func (s *Suite) Config() *Config { return s.config }
 
-// File is the file to read.
-func (s *Suite) File() *File { return s.file }
+// File is the file to read, the first one if there are several.
+func (s *Suite) File() *File { return s.files[0] }
+
+// Files are the files to read.
+func (s *Suite) Files() []*File { return s.files }
+
+// Close closes the files.
+func (s *Suite) Close() error { return s.files.close() }
 
 // NewSuite opens the file that c names, making it if it is the default one and missing, and prints the
-// configuration and unit lines of the benchmark format to out. The caller closes the suite's File.
+// configuration and unit lines of the benchmark format to out. The caller closes the suite.
 func NewSuite(ctx context.Context, c *Config, out io.Writer) (*Suite, error) {
 	f, err := OpenFile(ctx, c)
 	if err != nil {
 		return nil, err
 	}
-	s := &Suite{config: c, file: f, host: hostinfo.Of(f.control, "/proc", "/sys"), out: out, kinds: map[string]bool{}, settings: map[string]string{}, explained: map[string]bool{}}
+	return newSuite(c, out, files{f})
+}
+
+func newSuite(c *Config, out io.Writer, fs files) (*Suite, error) {
+	s := &Suite{config: c, files: fs, host: hostinfo.Of(fs[0].control, "/proc", "/sys"), out: out,
+		kinds: map[string]bool{}, settings: map[string]string{}, explained: map[string]bool{}}
 	w := bufio.NewWriter(out)
 	for _, line := range s.configLines() {
 		fmt.Fprintf(w, "%s: %s\n", line[0], line[1])
@@ -65,13 +76,19 @@ func (s *Suite) configLines() (lines [][2]string) {
 	for _, fact := range s.host.Facts {
 		lines = append(lines, [2]string{fact.Key, fact.Value})
 	}
-	check := "on"
-	if !s.file.Checked() {
+	path, check := s.File().path, "on"
+	switch {
+	case len(s.files) > 1:
+		path = fmt.Sprintf("%s and %d more", path, len(s.files)-1)
+		fallthrough
+	case s.File().unchecked:
+		check = "by the workload"
+	case !s.File().Checked():
 		check = "off (not a data file of readbench)"
 	}
 	lines = append(lines,
-		[2]string{"file", s.file.path},
-		[2]string{"file-size", Size(s.file.size).String()},
+		[2]string{"file", path},
+		[2]string{"file-size", Size(s.files.size()).String()},
 		[2]string{"content-check", check})
 	return append(lines, s.config.settings()...)
 }
@@ -84,6 +101,17 @@ func (s *Suite) Setting(key, value string) error {
 	}
 	s.settings[key] = value
 	_, err := fmt.Fprintf(s.out, "%s: %s\n", key, value)
+	return err
+}
+
+// Unit prints, once, in which direction a metric of a workload's own is better: "higher" or "lower". It is called by
+// Benchmark functions, before they run rows.
+func (s *Suite) Unit(unit, better string) error {
+	if s.kinds[unit] {
+		return nil
+	}
+	s.kinds[unit] = true
+	_, err := fmt.Fprintf(s.out, "Unit %s better=%s\n", unit, better)
 	return err
 }
 
@@ -185,13 +213,13 @@ func checkEarly(pattern string, direct []string) error {
 	if err != nil || !directly {
 		return err
 	}
-	fd, align, err := openDirect(s.file)
+	fd, align, err := openDirect(s.File())
 	if err != nil {
 		return nil // the row will say why it cannot run
 	}
 	err = fd.Close()
 	for _, n := range c.ReadSize {
-		err = errors.Join(err, checkDirectSize(n, s.file, align))
+		err = errors.Join(err, checkDirectSize(n, s.File(), align))
 	}
 	return err
 }

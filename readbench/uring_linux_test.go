@@ -69,7 +69,7 @@ func TestAheadRowsCount(t *testing.T) {
 			for _, threads := range []int{1, 3} {
 				t.Run(fmt.Sprintf("%s/%s/T%d", e, pageCase, threads), func(t *testing.T) {
 					s := testSuite(t, "VERIFY=full", fmt.Sprintf("DEPTH=%d", depth))
-					s.file.size = 16 << 20 // several rounds
+					s.File().size = 16 << 20 // several rounds
 					res, err := measureRow(t, s, scanRow(UringDirectAhead(e), pageCase, threads, reads, 128<<10), ops)
 					if err != nil {
 						t.Fatal(err)

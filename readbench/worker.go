@@ -22,19 +22,22 @@ type Worker struct {
 	rng      rand.PCG // seeded from READBENCH_SEED and ID; in here, so that two workers' do not share a cache line
 	run      *running
 	draw     drawer
-	reader   Reader
-	prefetch Prefetcher  // nil if the reader does not prefetch
-	batch    BatchReader // nil if the reader reads one by one
-	forget   Forgetter   // nil if the reader keeps nothing in mind
-	settler  Settler     // nil if the reader leaves nothing under way
-	pipeline *pipeline   // nil if each op ends before the next begins
-	epoch    int64       // running.epoch when this worker last looked
-	lease    []Range     // what is left of its lease of a predrawn list
+	access             // to the first file
+	all      []access  // to each
+	pipeline *pipeline // nil if each op ends before the next begins
+	epoch    int64     // running.epoch when this worker last looked
+	lease    []Range   // what is left of its lease of a predrawn list
 	check    checker
 	op       func() error
 	ranges   []Range // of the batch under way
 	seen     []bool  // which of them a BatchReader has delivered
 	each     func(i int, p []byte) error
+
+	// in rows of units
+	drawn    []Range // Off is a unit's number
+	tally    tally
+	fetching func(i int, p []byte) error // of the Fetch under way
+	fetched  func(i int, p []byte) error // calls it
 
 	// of the present call
 	done    int                     // ops
@@ -47,6 +50,24 @@ type Worker struct {
 	tasks chan func()
 	gone  chan struct{} // closed when the goroutine has ended
 	_     cpu.CacheLinePad
+}
+
+// access is a worker's reader of a file, and what it can do.
+type access struct {
+	reader   Reader
+	prefetch Prefetcher  // nil if the reader does not prefetch
+	batch    BatchReader // nil if the reader reads one by one
+	forget   Forgetter   // nil if the reader keeps nothing in mind
+	settler  Settler     // nil if the reader leaves nothing under way
+}
+
+func newAccess(r Reader) access {
+	a := access{reader: r}
+	a.prefetch, _ = r.(Prefetcher)
+	a.batch, _ = r.(BatchReader)
+	a.forget, _ = r.(Forgetter)
+	a.settler, _ = r.(Settler)
+	return a
 }
 
 // newWorker starts the worker's goroutine, which runs tasks until close.
@@ -85,19 +106,19 @@ func (w *Worker) do(f func() error) error {
 	}
 }
 
-// open makes the reader; it runs on the worker's goroutine.
+// open makes the readers; it runs on the worker's goroutine.
 func (w *Worker) open() (err error) {
-	reader, err := w.run.opened.Reader(w.ID)
-	if err != nil {
-		return err
+	for _, o := range w.run.opened {
+		reader, err := o.Reader(w.ID)
+		if err != nil {
+			return err
+		}
+		w.all = append(w.all, newAccess(reader))
 	}
-	w.reader = reader
-	w.prefetch, _ = w.reader.(Prefetcher)
-	w.batch, _ = w.reader.(BatchReader)
-	w.forget, _ = w.reader.(Forgetter)
-	w.settler, _ = w.reader.(Settler)
+	w.access = w.all[0]
 	w.draw = w.run.state.drawer(w)
-	w.seen = make([]bool, w.run.row.Batch)
+	w.seen = make([]bool, w.run.row.batch())
+	w.drawn, w.fetched = make([]Range, w.run.row.Batch), w.fetch
 	if w.run.suite.config.Metrics == MetricsAll && !w.run.row.Predrawn {
 		const longest, digits = int64(time.Hour), 3
 		w.latency = hdrhistogram.New(1, longest, digits)
@@ -112,11 +133,13 @@ func (w *Worker) open() (err error) {
 
 // close ends the worker.
 func (w *Worker) close() error {
-	err := w.do(func() error {
-		if c, ok := w.reader.(io.Closer); ok {
-			return c.Close()
+	err := w.do(func() (err error) {
+		for _, a := range w.all {
+			if c, ok := a.reader.(io.Closer); ok {
+				err = errors.Join(err, c.Close())
+			}
 		}
-		return nil
+		return err
 	})
 	close(w.tasks)
 	return err
@@ -139,7 +162,11 @@ func (w *Worker) work(next func() bool) (err error) {
 	if err := b.wait(); err != nil {
 		return err
 	}
-	more := func() bool { return !b.stop.Load() && (next() || w.done == 0) }
+	least := 1
+	if w.run.driven {
+		least = 0
+	}
+	more := func() bool { return !b.stop.Load() && (next() || w.done < least) }
 	switch {
 	case w.pipeline != nil:
 		err = w.pipeline.ops(next)
@@ -187,7 +214,8 @@ func (w *Worker) record(start time.Time, paused time.Duration) error {
 	return w.latency.RecordValue(min(took, w.latency.HighestTrackableValue()))
 }
 
-// Reader is what the strategy made for this worker: for ops that do more with it than Read. Nobody else uses it.
+// Reader is what the strategy made for this worker, to read the first file: for ops that do more with it than Read. Nobody
+// else uses it.
 func (w *Worker) Reader() Reader { return w.reader }
 
 // ReadOp returns an op that draws the row's Batch ranges of MaxRange bytes and reads them: in one go, unless only
@@ -229,8 +257,10 @@ func (w *Worker) catchUp() bool {
 		return false
 	}
 	w.epoch = w.run.epoch
-	if w.forget != nil {
-		w.forget.Forget()
+	for _, a := range w.all {
+		if a.forget != nil {
+			a.forget.Forget()
+		}
 	}
 	return true
 }
@@ -294,12 +324,20 @@ func (w *Worker) delivered() error {
 	return nil
 }
 
-// deliver takes one read of a batch.
-func (w *Worker) deliver(i int, p []byte) error {
+// mark notes that one read of a batch was delivered.
+func (w *Worker) mark(i int) error {
 	if i < 0 || i >= len(w.ranges) || w.seen[i] {
 		return fmt.Errorf("%s: read %d of a batch of %d was delivered twice or was never asked for", w.run.row.Strategy.Name(), i, len(w.ranges))
 	}
 	w.seen[i] = true
+	return nil
+}
+
+// deliver takes one read of a batch.
+func (w *Worker) deliver(i int, p []byte) error {
+	if err := w.mark(i); err != nil {
+		return err
+	}
 	if !w.check.ok(p, w.ranges[i]) {
 		return w.wrong(p, w.ranges[i])
 	}
@@ -308,7 +346,7 @@ func (w *Worker) deliver(i int, p []byte) error {
 
 // wrong says what is wrong with a read that failed its check.
 func (w *Worker) wrong(p []byte, r Range) error {
-	err := w.run.file.Check(p, r)
+	err := w.run.files[0].Check(p, r)
 	if err == nil {
 		err = errors.New("the check failed, but the bytes are right now: they changed while they were read")
 	}
