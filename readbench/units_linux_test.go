@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/readbench/suite/internal/datafile"
+	"github.com/readbench/suite/internal/memlimit"
 	"github.com/readbench/suite/internal/testfile"
 )
 
@@ -106,16 +107,20 @@ func TestUnits(t *testing.T) {
 				s, contents := recordsSuite(t)
 				var mu sync.Mutex
 				seen := map[[2]int64]bool{}
-				var again, files [2]int64
+				var again int
+				var files [2]int64
 				row := recordsRow(strategy, pageCase, 2, contents, func(w *Worker, unit int64) {
 					mu.Lock()
 					defer mu.Unlock()
+					files[unit/records]++
+					if pageCase == "hot" {
+						return // memory for what was seen would fault
+					}
 					key := [2]int64{w.run.epoch, unit}
 					if seen[key] {
-						again[0]++
+						again++
 					}
 					seen[key] = true
-					files[unit/records]++
 				})
 				const ops = 500
 				res, err := measureRow(t, s, row, ops)
@@ -125,8 +130,8 @@ func TestUnits(t *testing.T) {
 				if n := int64(res.ops) * 4; res.ranges() != n || res.bytes() != n*record || res.touched() < float64(n*record) || res.touched() > float64(2*n*4096) {
 					t.Errorf("%d ops of 4 ranges: %d ranges of %d bytes, whose pages have %.0f", res.ops, res.ranges(), res.bytes(), res.touched())
 				}
-				if pageCase == "cold" && again[0] > 0 {
-					t.Errorf("%d units came twice in an epoch", again[0])
+				if again > 0 {
+					t.Errorf("%d units came twice in an epoch", again)
 				}
 				if files[0] < ops || files[1] < ops {
 					t.Errorf("%d and %d reads of the two files", files[0], files[1])
@@ -140,6 +145,10 @@ func TestUnitsUnderPressure(t *testing.T) {
 	s, contents := recordsSuite(t)
 	row := recordsRow(MmapRandom(), "pressure200", 1, contents, func(*Worker, int64) {})
 	_, err := pressed(t, row, s, func(*running) error { return nil })
+	var small *memlimit.TooSmallError
+	if errors.As(err, &small) { // the race detector's memory
+		t.Skip(err)
+	}
 	if err != nil {
 		t.Fatal(err)
 	}
