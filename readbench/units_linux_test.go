@@ -122,7 +122,7 @@ func TestUnits(t *testing.T) {
 					}
 					seen[key] = true
 				})
-				const ops = 500
+				const ops = 2000
 				res, err := measureRow(t, s, row, ops)
 				if err != nil {
 					t.Fatal(err)
