@@ -239,7 +239,8 @@ func (s *pressureState) prepare(ctx context.Context) error {
 		if err := errors.Join(err, trimErr); err != nil {
 			return err
 		}
-		if change := now.Share() - last.Share(); full && !moved && -pressureSteady/2 <= change && change <= pressureSteady/2 {
+		change := float64(now.Resident-last.Resident) * float64(fs[0].page)
+		if allowed := max(pressureSteady*float64(fs.size()), pressureUnsteady) / 2; full && !moved && -allowed <= change && change <= allowed {
 			s.explain()
 			return nil
 		}

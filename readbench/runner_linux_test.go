@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -227,12 +228,27 @@ func TestEachThreadWorks(t *testing.T) {
 	}
 }
 
-// An op, or a reader, that ends its goroutine ends the row with an error, and nothing waits for it.
+// rings is how many rings of io_uring this process has open.
+func rings(t *testing.T) (n int) {
+	t.Helper()
+	fds, err := os.ReadDir("/proc/self/fd")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, fd := range fds {
+		if link, err := os.Readlink("/proc/self/fd/" + fd.Name()); err == nil && strings.Contains(link, "io_uring") {
+			n++
+		}
+	}
+	return n
+}
+
+// An op, or a reader, that ends its goroutine ends the row with an error, and nothing waits for it. Its reader is closed.
 func TestGoexit(t *testing.T) {
 	for _, threads := range []int{1, 3} {
 		for _, pageCase := range []string{"hot", "cold"} {
 			s := testSuite(t)
-			row := randomRow(s, Pread(), pageCase, threads)
+			row := randomRow(s, Uring(EngineRing), pageCase, threads)
 			row.Op = func(w *Worker) (func() error, error) {
 				honest := w.ReadOp()
 				return func() error {
@@ -246,6 +262,9 @@ func TestGoexit(t *testing.T) {
 			}
 			_, err := measureRow(t, s, row, 200)
 			wantError(t, err, "has ended its goroutine")
+			if n := rings(t); n > 0 {
+				t.Errorf("%d rings are left", n)
+			}
 		}
 	}
 }

@@ -101,7 +101,7 @@ func recordsRow(strategy Strategy, pageCase string, threads int, contents []data
 // Units of several files are read by any strategy, with the evidence of any row: hot without the device; cold no unit
 // twice between two evictions, and all of it from the device; under pressure too.
 func TestUnits(t *testing.T) {
-	for _, strategy := range []Strategy{Pread(), MmapRandom(), MmapRandomPrefetch(), PreadDirect(), Uring(EngineRing), UringDirect(EngineRing)} {
+	for _, strategy := range []Strategy{Pread(), MmapRandomPrefetch(), UringDirect(EngineRing)} {
 		for _, pageCase := range []string{"hot", "cold"} {
 			t.Run(strategy.Name()+"/"+pageCase, func(t *testing.T) {
 				s, contents := recordsSuite(t)

@@ -133,15 +133,20 @@ func (w *Worker) open() (err error) {
 
 // close ends the worker.
 func (w *Worker) close() error {
-	err := w.do(func() (err error) {
-		for _, a := range w.all {
-			if c, ok := a.reader.(io.Closer); ok {
-				err = errors.Join(err, c.Close())
-			}
-		}
-		return err
-	})
+	err := w.do(w.closeReaders)
+	if errors.Is(err, errGone) { // what they hold is not the goroutine's alone
+		err = errors.Join(err, w.closeReaders())
+	}
 	close(w.tasks)
+	return err
+}
+
+func (w *Worker) closeReaders() (err error) {
+	for _, a := range w.all {
+		if c, ok := a.reader.(io.Closer); ok {
+			err = errors.Join(err, c.Close())
+		}
+	}
 	return err
 }
 
