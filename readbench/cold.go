@@ -88,6 +88,18 @@ func (s coldPages) evictFile(ctx context.Context, f *File, opened Opened, off in
 	return refused("cold", err)
 }
 
+// firstOps evicts the file, and returns how many bytes the worst of a few ops then made the device deliver. state is the
+// one that s is part of.
+func (s coldPages) firstOps(ctx context.Context, state caseState) (delivered uint64, err error) {
+	if err := errors.Join(s.evict(ctx), s.counted()); err != nil {
+		return 0, err
+	}
+	if err := state.restore(ctx, callStart); err != nil {
+		return 0, err
+	}
+	return s.run.pilot()
+}
+
 // counted returns an error if the kernel does not count what this file's device delivers: then a cold row could
 // not be told from any other.
 func (s coldPages) counted() error {

@@ -2,7 +2,6 @@ package readbench
 
 import (
 	"context"
-	"errors"
 	"fmt"
 )
 
@@ -42,13 +41,7 @@ func (s *coldState) prepare(ctx context.Context) error {
 	if row.Effect == EffectNone {
 		return nil
 	}
-	if err := errors.Join(s.evict(ctx), s.counted()); err != nil {
-		return err
-	}
-	if err := s.restore(ctx, callStart); err != nil {
-		return err
-	}
-	delivered, err := s.run.pilot()
+	delivered, err := s.firstOps(ctx, s)
 	if err != nil {
 		return err
 	}
