@@ -249,9 +249,6 @@ func (res *result) report(b *testing.B, set Metrics) {
 			b.ReportMetric(v, m.unit)
 		}
 	}
-	if res.row.Extra != nil {
-		res.row.Extra.Report(res.ops, res.elapsed, b.ReportMetric)
-	}
 	for kind, n := range res.counts.Calls {
 		b.ReportMetric(float64(n)/res.units(), kind+"/op")
 	}

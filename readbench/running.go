@@ -221,10 +221,21 @@ func (r *running) call(b *testing.B) error {
 	if err == nil {
 		err = r.judge(res)
 	}
-	if err == nil {
-		res.report(b, r.suite.config.Metrics)
+	if err != nil {
+		return err
 	}
-	return err
+	return r.report(b, res)
+}
+
+// report puts all metrics into b's result line.
+func (r *running) report(b *testing.B, res *result) error {
+	if extra := r.row.Extra; extra != nil {
+		if err := extra.Report(res.ops, res.elapsed, b.ReportMetric); err != nil {
+			return err
+		}
+	}
+	res.report(b, r.suite.config.Metrics)
+	return nil
 }
 
 func (r *running) judge(res *result) error {

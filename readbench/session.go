@@ -25,8 +25,7 @@ func (r *running) drive(b *testing.B) error {
 	if s.last == nil {
 		return errors.New("Row.Drive ran no period: there is nothing to report")
 	}
-	s.last.report(b, r.suite.config.Metrics)
-	return nil
+	return r.report(b, s.last)
 }
 
 // A Period is what the workers did in one call of Session.Period.
@@ -40,11 +39,22 @@ type Period struct {
 // cancel is called, at most once, when a worker has failed: next must return false soon, to all. In the warm-up, and until
 // residency is steady, ops run without Period: they have to do without what next gives them.
 func (s *Session) Period(next func(worker int) bool, cancel func()) (Period, error) {
+	return s.period(&teeWatch{b: s.b}, next, cancel)
+}
+
+// Try is Period outside of the time that the testing package measures: to find out what to measure.
+func (s *Session) Try(next func(worker int) bool, cancel func()) (Period, error) {
+	return s.period(&teeWatch{b: noWatch{}}, next, cancel)
+}
+
+// SetProcs sets how many processors Go has in the periods that follow, in place of Row.Procs.
+func (s *Session) SetProcs(n int) { s.run.row.Procs = n }
+
+func (s *Session) period(watch *teeWatch, next func(worker int) bool, cancel func()) (Period, error) {
 	r := s.run
 	if err := r.begin(); err != nil {
 		return Period{}, err
 	}
-	watch := &teeWatch{b: s.b}
 	r.driven = true
 	ops, err := r.perform(r.row.Threads, watch, func(work func(int, func() bool) bool) {
 		var wg sync.WaitGroup
@@ -71,7 +81,7 @@ func (s *Session) Period(next func(worker int) bool, cancel func()) (Period, err
 
 // teeWatch measures a period, and has the testing package measure all of them.
 type teeWatch struct {
-	b       *testing.B
+	b       stopwatch
 	elapsed time.Duration
 	started time.Time
 }

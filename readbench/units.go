@@ -16,8 +16,9 @@ import (
 type Extra interface {
 	// Reset is called before each measured call of a row; what was counted before does not count.
 	Reset()
-	// Report is called after it, with what the core measured. It calls report for each metric.
-	Report(ops int, elapsed time.Duration, report func(value float64, unit string))
+	// Report is called after it, with what the core measured. It calls report for each metric. An error fails the row: what
+	// the ops could not check while they ran is checked here.
+	Report(ops int, elapsed time.Duration, report func(value float64, unit string)) error
 }
 
 // checkUnits refuses rows of units that make no sense.

@@ -252,9 +252,10 @@ type countingExtra struct{ resets, reports int }
 
 func (e *countingExtra) Reset() { e.resets++ }
 
-func (e *countingExtra) Report(ops int, elapsed time.Duration, report func(float64, string)) {
+func (e *countingExtra) Report(ops int, elapsed time.Duration, report func(float64, string)) error {
 	e.reports++
 	report(float64(ops), "own-ops")
+	return nil
 }
 
 func TestExtra(t *testing.T) {
