@@ -1,45 +1,97 @@
 package prefetch
 
 import (
+	"math/rand/v2"
 	"testing"
 
 	"github.com/readbench/suite/readbench"
 )
 
-// BenchmarkDecide is what a decision costs, per range, in batches of 16, by a worker that has seen all of the
-// file resident: what is skipped and what is decided about, without the probe itself.
+// hotWorker is a worker on a file of 1 GiB that is all resident, whose probes and hints cost nothing, and batches of
+// unaligned ranges of 16 KiB for it, as long as asked for.
+func hotWorker(p Policy, length int) (w *Worker, batches [][]readbench.Range) {
+	t := target(1)
+	t.Size = 1 << 30
+	d := p.Open(t)(0)
+	w = &Worker{decider: d, page: page, size: t.Size}
+	w.skipper, _ = d.(Skipper)
+	w.probe = func(readbench.Range) (bool, error) { return true, nil }
+	w.hint = func(readbench.Range) error { return nil }
+	const bytes = 16 << 10
+	rng := rand.New(rand.NewPCG(1, 2))
+	for range 1024 / length {
+		batch := make([]readbench.Range, length)
+		for i := range batch {
+			batch[i] = readbench.Range{Off: rng.Int64N(t.Size - bytes), N: bytes}
+		}
+		batches = append(batches, batch)
+	}
+	return w, batches
+}
+
+// BenchmarkSkipped is what a range costs that is neither probed nor hinted, by a policy that was set to where it
+// skips. (SlowClimb never skips more than 7 in a row: it is set there before each batch, and the atomic store for that
+// counts, too. Always and Loaded skip nothing.)
+func BenchmarkSkipped(b *testing.B) {
+	const far = 1 << 60
+	for _, c := range []struct {
+		policy Policy
+		length int // ranges of a batch
+		settle func(Decider)
+		again  bool // before each batch
+	}{
+		{Backoff(), 16, func(d Decider) { d.(*countingDecider).c.n.Store(far + 1) }, false},
+		{BackoffLocal(), 16, func(d Decider) { d.(*countingDecider).c.n.Store(far + 1) }, false},
+		{SlowClimb(), 7, func(d Decider) { d.(*countingDecider).c.n.Store(9) }, true},
+		{RunLength(), 16, func(d Decider) { d.(*runLengthDecider).gap = far }, false},
+		{Bitmap(), 16, func(d Decider) { d.Learn(readbench.Range{N: 1 << 30}, true) }, false},
+		{Adaptive(), 16, func(d Decider) { a := d.(*adaptiveDecider); a.mood, a.gap = trusting, far }, false},
+	} {
+		b.Run("policy="+c.policy.Name(), func(b *testing.B) {
+			w, batches := hotWorker(c.policy, c.length)
+			c.settle(w.decider)
+			b.ReportAllocs()
+			b.ResetTimer()
+			next := 0
+			for done := 0; done < b.N; done += c.length {
+				if c.again {
+					c.settle(w.decider)
+				}
+				if err := w.Prefetch(batches[next]); err != nil {
+					b.Fatal(err)
+				}
+				if next++; next == len(batches) {
+					next = 0
+				}
+			}
+			if w.probed+w.hinted > 0 {
+				b.Fatalf("it probed %d ranges and hinted %d, want none", w.probed, w.hinted)
+			}
+		})
+	}
+}
+
+// BenchmarkDecide is what a range costs on average when all is resident, what is probed or hinted among them, without
+// the system calls themselves.
 func BenchmarkDecide(b *testing.B) {
 	for _, p := range Policies() {
 		b.Run("policy="+p.Name(), func(b *testing.B) {
-			d := deciders(p, target(1))[0]
-			if d == nil {
+			w, batches := hotWorker(p, 16)
+			if w.decider == nil {
 				b.Skip("it has no decider: nothing is called")
 			}
-			w := &Worker{decider: d, page: page, size: 1024 * page}
-			w.skipper, _ = d.(Skipper)
-			w.probe = func(readbench.Range) (bool, error) { return true, nil }
-			w.hint = func(readbench.Range) error { return nil }
-			var batches [64][16]readbench.Range
-			for i := range batches {
-				for j := range batches[i] {
-					batches[i][j] = readbench.Range{Off: int64(i*16+j*37%16) * page, N: page}
-				}
-				if err := w.Prefetch(batches[i][:]); err != nil {
-					b.Fatal(err)
+			run := func(n int) {
+				for i := range n {
+					if err := w.Prefetch(batches[i%len(batches)]); err != nil {
+						b.Fatal(err)
+					}
 				}
 			}
-			for range 1000 {
-				if err := w.Prefetch(batches[0][:]); err != nil {
-					b.Fatal(err)
-				}
-			}
+			run(1000) // until it has settled
 			before := w.probed
+			b.ReportAllocs()
 			b.ResetTimer()
-			for i := 0; i < b.N; i += 16 {
-				if err := w.Prefetch(batches[i/16%64][:]); err != nil {
-					b.Fatal(err)
-				}
-			}
+			run((b.N + 15) / 16)
 			b.ReportMetric(float64(w.probed-before)/float64(b.N), "probed/op")
 		})
 	}

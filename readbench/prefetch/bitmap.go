@@ -17,12 +17,13 @@ import (
 // (readbench.Forgetter): an eviction between two epochs of a benchmark takes no time that would count for it.
 //
 // A worker looks at the clock once in 256 ranges, so up to that many may be decided about on what is older. A
-// bitmap takes 1 bit a page, 32 KiB a GiB of file.
+// bitmap takes 1 bit for 4 KiB, 32 KiB a GiB of file.
 func Bitmap() Policy { return bitmap{time.Now} }
 
 const (
 	bitmapMemory = 60 * time.Second
 	bitmapLook   = 256 // ranges of a worker between two looks at the clock
+	bitmapUnit   = 12  // a bit is 1<<bitmapUnit bytes, the smallest page that there is: a constant, since shifts by a variable are slow
 )
 
 type bitmap struct{ now func() time.Time }
@@ -30,27 +31,29 @@ type bitmap struct{ now func() time.Time }
 func (bitmap) Name() string { return "bitmap" }
 
 func (p bitmap) Open(t Target) func(int) Decider {
-	shift := uint(bits.TrailingZeros(uint(t.PageSize)))
-	pages := (t.Size + int64(t.PageSize) - 1) >> shift
-	m := &seen{now: p.now, start: p.now(), shift: shift, words: make([]atomic.Uint64, (pages+63)/64)}
-	return func(int) Decider { return &bitmapDecider{m: m} }
+	m := &seen{now: p.now, start: p.now(), words: make([]atomic.Uint64, max(0, t.Size-1)>>(bitmapUnit+6)+1)}
+	return func(int) Decider { return &bitmapDecider{m: m, look: bitmapLook} }
 }
 
-// seen is the pages that were seen resident.
+// seen is what was seen resident.
 type seen struct {
 	now     func() time.Time
 	start   time.Time
-	shift   uint // from bytes to pages
 	words   []atomic.Uint64
 	_       cpu.CacheLinePad
 	cleared atomic.Int64 // when it was cleared because of its age, ns since start
 	_       cpu.CacheLinePad
 }
 
-// mask is the bits of the pages first to last, which are in one word.
+// units are the first and the last unit of r.
+func units(r readbench.Range) (first, last uint64) {
+	return uint64(r.Off) >> bitmapUnit, uint64(r.Off+int64(r.N)-1) >> bitmapUnit
+}
+
+// mask is the bits of the units first to last, which are in one word.
 func mask(first, last uint64) uint64 { return ^uint64(0) >> (63 - (last-first)&63) << (first & 63) }
 
-// knows reports whether all of the pages first to last are known.
+// knows reports whether all of the units first to last are known.
 func (m *seen) knows(first, last uint64) bool {
 	for ; first <= last; first = first | 63 + 1 {
 		if ^m.words[first>>6].Load()&mask(first, min(first|63, last)) != 0 {
@@ -60,14 +63,9 @@ func (m *seen) knows(first, last uint64) bool {
 	return true
 }
 
-// pages are the first and the last page of r.
-func (m *seen) pages(r readbench.Range) (first, last uint64) {
-	return uint64(r.Off) >> (m.shift & 63), uint64(r.Off+int64(r.N)-1) >> (m.shift & 63)
-}
-
-// add makes all pages of r known. It writes only what is new: a word that many workers read stays in their caches.
+// add makes all of r known. It writes only what is new: a word that many workers read stays in their caches.
 func (m *seen) add(r readbench.Range) {
-	first, last := m.pages(r)
+	first, last := units(r)
 	for ; first <= last; first = first | 63 + 1 {
 		if want := mask(first, min(first|63, last)); ^m.words[first>>6].Load()&want != 0 {
 			m.words[first>>6].Or(want)
@@ -91,42 +89,42 @@ func (m *seen) expire() {
 }
 
 type bitmapDecider struct {
-	_     cpu.CacheLinePad
-	m     *seen
-	count int // ranges
-	_     cpu.CacheLinePad
+	_    cpu.CacheLinePad
+	m    *seen
+	look int // ranges until the next look at the clock
+	_    cpu.CacheLinePad
 }
 
-// look counts n more ranges, and looks at the clock where the count passes a multiple of bitmapLook.
-func (d *bitmapDecider) look(n int) {
-	if before := d.count; (before+n)/bitmapLook != before/bitmapLook {
+// count counts the next n ranges, and looks at the clock first if that is due among them.
+func (d *bitmapDecider) count(n int) {
+	if d.look -= n; d.look <= 0 {
+		d.look = bitmapLook - n
 		d.m.expire()
 	}
-	d.count += n
 }
 
 // Skip skips what is known.
 func (d *bitmapDecider) Skip(rs []readbench.Range) int {
-	d.look(len(rs))
-	words, shift := d.m.words, d.m.shift&63
+	d.count(len(rs))
+	words := d.m.words
 	for i := range rs {
-		first, last := uint64(rs[i].Off)>>shift, uint64(rs[i].Off+int64(rs[i].N)-1)>>shift
-		if first>>6 == last>>6 { // knows, with what most ranges need in line
-			if ^words[first>>6].Load()&mask(first, last) == 0 {
-				continue
-			}
-		} else if d.m.knows(first, last) {
+		first, last := units(rs[i])
+		// How many units from first on are known, up to the end of their word: the shift brings in zeros.
+		if uint64(bits.TrailingZeros64(^(words[first>>6].Load() >> (first & 63)))) > last-first {
 			continue
 		}
-		d.count -= len(rs) - i // Decide and later calls count these
+		if d.m.knows(first, last) { // it goes on in the next word
+			continue
+		}
+		d.look += len(rs) - i // Decide and later calls count these
 		return i
 	}
 	return len(rs)
 }
 
 func (d *bitmapDecider) Decide(r readbench.Range) Action {
-	d.look(1)
-	if d.m.knows(d.m.pages(r)) {
+	d.count(1)
+	if d.m.knows(units(r)) {
 		return Skip
 	}
 	return Probe
