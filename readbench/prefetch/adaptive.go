@@ -19,8 +19,13 @@ import (
 //     every range is hinted without a probe, but for 1 in 32, at random distances. It ends when the share of
 //     misses has halved, or by as long a run of hits that it may trust.
 //
+// Files are often hot in one part and cold in another. So while it does not trust all of the file, it trusts each of
+// 16 regions of it that has had no miss for long while others had many, in the same way: 1 in 64 of the ranges in such
+// regions is probed, and one miss there ends the trust in all of them.
+//
 // How long a run, and how large a share, follows from the costs of the Target: see docs/policies.md. Workers share
-// nothing. It remembers rates, and nothing about any page: so it has nothing to forget when a file is evicted.
+// nothing. It remembers rates, and nothing about any page; what it holds to be hot it keeps probing, so it is not told
+// when a file is evicted.
 func Adaptive() Policy { return adaptive{} }
 
 type adaptive struct{}
@@ -31,14 +36,23 @@ const (
 
 	certain = 1 << 16 // a share of 1
 	memory  = 4       // a probe counts 1/2^memory of the share of misses
+	lately  = 10      // the same for the share over a longer time, which regions are held against
+
+	regions     = 16  // of the file, of the same size (the last may be smaller)
+	regionHits  = 512 // hits in a row that a region needs at the least to be trusted
+	regionProof = 12  // misses that would have been expected among them, if the region were like the others
 )
 
 func (adaptive) Name() string { return "adaptive" }
 
 func (adaptive) Open(t Target) func(int) Decider {
 	r := newAdaptiveRules(t)
+	shift := uint(0) // from bytes to a region
+	for max(0, t.Size-1)>>shift >= regions {
+		shift++
+	}
 	return func(id int) Decider {
-		d := &adaptiveDecider{adaptiveRules: r}
+		d := &adaptiveDecider{adaptiveRules: r, shift: shift}
 		d.rng.Seed(uint64(id), 0)
 		return d
 	}
@@ -92,24 +106,49 @@ type adaptiveDecider struct {
 	_ cpu.CacheLinePad
 	adaptiveRules
 	mood  mood
-	gap   int // ranges until the next probe, unless watching
+	gap   int // ranges until the next probe, unless watching; not counting those in trusted regions
+	calm  int // ranges in trusted regions until the next probe of one
 	run   int // hits in a row
 	share int // of misses among the latest probes
+	long  int // the same over a longer time
 	rng   rand.PCG
-	_     cpu.CacheLinePad
+
+	shift   uint            // from bytes to a region
+	trusted uint64          // regions, a bit each
+	runs    [regions]uint32 // hits in a row of a region
+	_       cpu.CacheLinePad
 }
 
 func (d *adaptiveDecider) Skip(rs []readbench.Range) int {
-	if d.mood != trusting {
+	if d.mood == trusting {
+		n := min(len(rs), d.gap)
+		d.gap -= n
+		return n
+	}
+	if d.trusted == 0 {
 		return 0
 	}
-	n := min(len(rs), d.gap)
-	d.gap -= n
+	n := 0
+	for most := min(len(rs), d.calm); n < most && d.trusts(d.region(rs[n])); n++ {
+	}
+	d.calm -= n
 	return n
 }
 
-func (d *adaptiveDecider) Decide(readbench.Range) Action {
-	if d.mood == watching || d.gap == 0 {
+// region is the region of r's first byte.
+func (d *adaptiveDecider) region(r readbench.Range) uint { return uint(r.Off>>(d.shift&63)) % regions }
+
+func (d *adaptiveDecider) trusts(region uint) bool { return d.trusted>>region&1 != 0 }
+
+func (d *adaptiveDecider) Decide(r readbench.Range) Action {
+	switch {
+	case d.trusts(d.region(r)): // only while not trusting
+		if d.calm > 0 {
+			d.calm--
+			return Skip
+		}
+		return Probe
+	case d.mood == watching || d.gap == 0:
 		return Probe
 	}
 	d.gap--
@@ -119,34 +158,55 @@ func (d *adaptiveDecider) Decide(readbench.Range) Action {
 	return Hint
 }
 
-func (d *adaptiveDecider) Learn(_ readbench.Range, resident bool) {
+func (d *adaptiveDecider) Learn(r readbench.Range, resident bool) {
+	region := d.region(r)
 	if resident {
-		d.hit()
+		d.hit(region)
 	} else {
-		d.miss()
+		d.miss(region)
 	}
-	switch d.mood {
-	case trusting:
-		d.draw(trustSample)
-	case flooding:
-		d.draw(floodSample)
+	switch {
+	case d.trusts(region):
+		d.calm = d.draw(trustSample)
+	case d.mood == trusting:
+		d.gap = d.draw(trustSample)
+	case d.mood == flooding:
+		d.gap = d.draw(floodSample)
 	}
 }
 
-func (d *adaptiveDecider) hit() {
+func (d *adaptiveDecider) hit(region uint) {
 	d.run++
 	d.share -= d.share >> memory
+	d.long -= d.long >> lately
+	if d.mood != trusting {
+		d.runs[region]++
+		if run := int(d.runs[region]); run >= regionHits && run*(d.long>>16) >= regionProof*certain {
+			d.trusted |= 1 << region
+		}
+	}
 	switch {
 	case d.mood == watching && d.run >= d.trust, d.mood == flooding && d.run >= d.trustFlood:
 		d.mood = trusting
+		d.distrust()
 	case d.mood == flooding && d.share < d.flood/2:
 		d.mood = watching
 	}
 }
 
-func (d *adaptiveDecider) miss() {
-	d.run = 0
+// distrust forgets what it knows of regions.
+func (d *adaptiveDecider) distrust() {
+	d.trusted = 0
+	d.runs = [regions]uint32{}
+}
+
+func (d *adaptiveDecider) miss(region uint) {
 	d.share += (certain - d.share) >> memory
+	d.long += (certain<<16 - d.long) >> lately
+	d.run, d.runs[region] = 0, 0
+	if d.trusts(region) {
+		d.distrust()
+	}
 	switch {
 	case d.share >= d.flood:
 		d.mood = flooding
@@ -155,5 +215,5 @@ func (d *adaptiveDecider) miss() {
 	}
 }
 
-// draw draws how many ranges lie between this probe and the next: 0 to 2n-2, so that one range in n is probed.
-func (d *adaptiveDecider) draw(n int) { d.gap = int(d.rng.Uint64() % uint64(2*n-1)) }
+// draw draws how many ranges lie between a probe and the next: 0 to 2n-2, so that one range in n is probed.
+func (d *adaptiveDecider) draw(n int) int { return int(d.rng.Uint64() % uint64(2*n-1)) }

@@ -1,9 +1,12 @@
 package prefetch
 
 import (
+	"math/rand/v2"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/readbench/suite/readbench"
 )
 
 // What the borders are on a 2-processor machine with a fast disk, and how they move with each cost.
@@ -22,7 +25,7 @@ func TestAdaptiveRules(t *testing.T) {
 		t    Target
 		want adaptiveRules
 	}{
-		{"one worker", base, adaptiveRules{trust: 3294, trustFlood: 1422, flood: certain * 11 / 45}},
+		{"one worker", base, adaptiveRules{3294, 1422, certain * 11 / 45}},
 		{"as many workers as processors", with(func(t *Target) { t.Workers = 2 }), adaptiveRules{3294, 1422, certain * 11 / 45}},
 		{"more workers than processors", with(func(t *Target) { t.Workers = 3 }), adaptiveRules{1024, 1024, certain * 11 / 45}},
 		{"reads of one page", with(func(t *Target) { t.Faults = 1 }), adaptiveRules{1024, 1024, certain * 11 / 45}},
@@ -118,6 +121,71 @@ func TestAdaptiveFloodsWhereProbesAreDear(t *testing.T) {
 	replay(d, rep("h", 4*floodSample*run), 16, true)
 	if d.mood != trusting {
 		t.Errorf("after some %d probes were hits its mood is %d, want trusting", 4*run, d.mood)
+	}
+}
+
+// place shows n ranges in one region of the file of target, one after the other, and counts what is done about them.
+func place(d *adaptiveDecider, region int64, n int, resident bool) (count [3]int) {
+	r := readbench.Range{Off: region * 1024 / regions * page, N: page}
+	for range n {
+		if d.Skip([]readbench.Range{r}) == 1 {
+			count[Skip]++
+			continue
+		}
+		action := d.Decide(r)
+		if count[action]++; action == Probe {
+			d.Learn(r, resident)
+		}
+	}
+	return count
+}
+
+// A region that has had no miss for long, while others had many, is probed one in 64; what is cold is hinted all the
+// while. A miss in such a region ends the trust in all of them.
+func TestAdaptiveTrustsRegions(t *testing.T) {
+	d := deciders(Adaptive(), target(1))[0].(*adaptiveDecider)
+	mix := func(hits, rounds int) { // regions 0 and 1 are hot, 15 is cold
+		for range rounds {
+			place(d, 0, hits/2, true)
+			place(d, 1, hits/2, true)
+			place(d, 15, 1, false)
+		}
+	}
+	mix(100, 9)
+	if d.trusted != 0 {
+		t.Fatalf("after 450 hits in a region, of which less than %d are not enough, it trusts %b", regionHits, d.trusted)
+	}
+	mix(100, 40)
+	if d.trusted != 1<<0|1<<1 || d.mood == trusting {
+		t.Fatalf("after 2450 hits in each of two regions, and 49 misses in another, it trusts %b; mood %d", d.trusted, d.mood)
+	}
+	const n = 64 * 1000
+	if got := place(d, 0, n, true); got[Probe] < 900 || got[Probe] > 1100 || got[Hint] > 0 {
+		t.Errorf("of %d ranges in a trusted region it probes %d and hints %d, want about 1000 and none", n, got[Probe], got[Hint])
+	}
+	if got := place(d, 15, 1000, false); got[Skip] > 0 || d.mood != flooding || d.trusted != 1<<0|1<<1 {
+		t.Errorf("of 1000 cold ranges it skips %d, want none; mood %d, it trusts %b", got[Skip], d.mood, d.trusted)
+	}
+	if got := place(d, 0, 1000, true); got[Hint] > 0 {
+		t.Errorf("while it floods it hints %d of 1000 ranges in a trusted region, want none", got[Hint])
+	}
+	if got := place(d, 1, 1000, false); got[Skip] > 2*trustSample-2 || d.trusted != 0 {
+		t.Errorf("when a trusted region has become cold it skips %d ranges, want at most %d; it trusts %b", got[Skip], 2*trustSample-2, d.trusted)
+	}
+}
+
+// Where misses are spread over the file, regions do not come to be trusted by chance.
+func TestAdaptiveTrustsNoRegionByChance(t *testing.T) {
+	const n = 200_000
+	for _, share := range []float64{.01, .1, .5} {
+		rng := rand.New(rand.NewPCG(1, 2))
+		d, skipped := deciders(Adaptive(), target(1))[0].(*adaptiveDecider), 0
+		for range n {
+			skipped += place(d, rng.Int64N(regions), 1, rng.Float64() >= share)[Skip]
+		}
+		if skipped > n/200 {
+			t.Errorf("at %g %% misses everywhere it skips %d of %d ranges, want less than 1 in 200", 100*share, skipped, n)
+		}
 	}
 }
 

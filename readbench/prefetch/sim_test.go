@@ -16,7 +16,11 @@ import (
 // each after its latency: so hinted reads overlap, with each other and with the copying of hot ranges, up to
 // the device's throughput.
 
-const simBatch = 16 // ranges
+const (
+	simBatch = 16       // ranges
+	simSlots = 1 << 16  // of the file, one for each place of a range
+	simBytes = 5 * 4096 // of a range
+)
 
 // costs is what things cost.
 type costs struct {
@@ -40,12 +44,13 @@ func ns(cost float64) time.Duration { return time.Duration(cost) }
 // asked is the processor time of one call of a decider.
 const asked = 2
 
-// trace says which ranges of a worker are cold, in order. It is called once for each batch.
-type trace func(rng *rand.Rand, batch int, cold *[simBatch]bool)
+// trace says which ranges of a worker are cold, in order. It is called once for each batch, whose ranges are drawn from
+// the whole file; a trace may move them.
+type trace func(rng *rand.Rand, batch int, ranges *[simBatch]readbench.Range, cold *[simBatch]bool)
 
 // steady: each range is cold with the same probability.
 func steady(share float64) trace {
-	return func(rng *rand.Rand, _ int, cold *[simBatch]bool) {
+	return func(rng *rand.Rand, _ int, _ *[simBatch]readbench.Range, cold *[simBatch]bool) {
 		for i := range cold {
 			cold[i] = rng.Float64() < share
 		}
@@ -54,14 +59,28 @@ func steady(share float64) trace {
 
 // shifts goes through shares, each for so many batches.
 func shifts(batches int, shares ...float64) trace {
-	return func(rng *rand.Rand, batch int, cold *[simBatch]bool) {
-		steady(shares[min(batch/batches, len(shares)-1)])(rng, batch, cold)
+	return func(rng *rand.Rand, batch int, ranges *[simBatch]readbench.Range, cold *[simBatch]bool) {
+		steady(shares[min(batch/batches, len(shares)-1)])(rng, batch, ranges, cold)
+	}
+}
+
+// apart: each range is cold with the same probability; those that are lie in the second half of the file, the others in
+// the first.
+func apart(share float64) trace {
+	return func(rng *rand.Rand, batch int, ranges *[simBatch]readbench.Range, cold *[simBatch]bool) {
+		steady(share)(rng, batch, ranges, cold)
+		for i := range ranges {
+			const half = simSlots / 2 * simBytes
+			if ranges[i].Off %= half; cold[i] {
+				ranges[i].Off += half
+			}
+		}
 	}
 }
 
 // bursts: all is hot, but every so many batches all ranges of some batches in a row are cold.
 func bursts(every, length int) trace {
-	return func(_ *rand.Rand, batch int, cold *[simBatch]bool) {
+	return func(_ *rand.Rand, batch int, _ *[simBatch]readbench.Range, cold *[simBatch]bool) {
 		for i := range cold {
 			cold[i] = batch%every >= every-length
 		}
@@ -77,11 +96,10 @@ type outcome struct {
 // simulate runs a policy (nil: the oracle) over warm batches of each worker that take no time, and then over
 // timed ones, as many as there are workers times timed.
 func simulate(c costs, p Policy, tr trace, warm, timed int, seed uint64) outcome {
-	const slots, page, pages = 1 << 16, 4096, 5
 	var open func(int) Decider
 	if p != nil {
 		open = p.Open(Target{
-			Size: slots * pages * page, PageSize: page, Workers: c.threads, Processors: c.cores, Faults: c.faults,
+			Size: simSlots * simBytes, PageSize: 4096, Workers: c.threads, Processors: c.cores, Faults: c.faults,
 			Probe: ns(c.probeHot), Hint: ns(c.hintHot), Read: ns(c.latency),
 		})
 	}
@@ -238,11 +256,10 @@ type simWorker struct {
 func (w *simWorker) draw(batch int) {
 	w.at, w.faults = 0, 0
 	w.hinted = [simBatch]bool{}
-	w.trace(w.rng, batch, &w.cold)
 	for i := range w.ranges {
-		const slots, bytes = 1 << 16, 5 * 4096
-		w.ranges[i] = readbench.Range{Off: int64(w.rng.Uint64()%slots) * bytes, N: bytes}
+		w.ranges[i] = readbench.Range{Off: int64(w.rng.Uint64()%simSlots) * simBytes, N: simBytes}
 	}
+	w.trace(w.rng, batch, &w.ranges, &w.cold)
 }
 
 // decide goes one range on, or several if they are skipped in one call, as Worker.Advise does.

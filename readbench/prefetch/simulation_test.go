@@ -9,6 +9,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/readbench/suite/readbench"
 )
 
 // What the simulator is fed with: costs, traces, and what is asked of the policies. docs/policies.md has the
@@ -40,16 +42,23 @@ type regrets struct {
 	oracle float64
 }
 
-// compare runs all policies and the oracle on the same trace.
+// compare runs all policies and the oracle on the same trace, several times with other draws: what it takes is the sum.
 func compare(c costs, tr trace, warm, timed int) regrets {
-	took := map[string]float64{}
+	const seeds = 3
+	took := func(p Policy) (ns float64) {
+		for seed := range uint64(seeds) {
+			ns += simulate(c, p, tr, warm, timed, seed).ns
+		}
+		return ns
+	}
+	all := map[string]float64{}
 	best := math.Inf(1)
 	for _, p := range Policies() {
-		took[p.Name()] = simulate(c, p, tr, warm, timed, 1).ns
-		best = min(best, took[p.Name()])
+		all[p.Name()] = took(p)
+		best = min(best, all[p.Name()])
 	}
-	r := regrets{of: map[string]float64{}, oracle: 100 * (best/simulate(c, nil, tr, warm, timed, 1).ns - 1)}
-	for name, ns := range took {
+	r := regrets{of: map[string]float64{}, oracle: 100 * (best/took(nil) - 1)}
+	for name, ns := range all {
 		r.of[name] = 100 * (ns/best - 1)
 	}
 	return r
@@ -60,14 +69,15 @@ func compare(c costs, tr trace, warm, timed int) regrets {
 func batches(share float64, threads int) int {
 	switch {
 	case share > 0 && share < 0.01:
-		return 32000 / threads
+		return 16000 / threads
 	case share > 0 && share < 0.1:
-		return 12000 / threads
+		return 6000 / threads
 	}
 	return 2000 / threads
 }
 
-// On every steady trace adaptive is at most 3 % slower than the best of all policies.
+// On every steady trace adaptive is at most 3 % slower than the best of all policies; a few times that near the
+// break-even of trusting, which docs/policies.md explains.
 //
 // The best of the policies, and not the oracle, is what is compared with: the oracle pays nothing to learn what
 // is cold, which no policy can do. How far from the oracle the best is, is what knowing costs; it is in
@@ -77,7 +87,7 @@ func TestSimulatedSteady(t *testing.T) {
 	judged := []float64{0, .001, .01, .1, .5, 1}
 	shown := judged
 	if *simTables {
-		shown = []float64{0, .0005, .001, .002, .003, .005, .01, .02, .1, .5, 1}
+		shown = []float64{0, .0005, .001, .002, .005, .01, .02, .05, .1, .5, 1}
 	}
 	lines := make([]string, len(tables)*len(shown))
 	var wg sync.WaitGroup
@@ -87,8 +97,45 @@ func TestSimulatedSteady(t *testing.T) {
 				warm := max(batches(share, c.threads)/2, 1024)
 				r := compare(c, steady(share), warm, batches(share, c.threads))
 				lines[i*len(shown)+j] = r.line(c.name, fmt.Sprint(100*share))
-				if got := r.of["adaptive"]; got > 3 && slices.Contains(judged, share) {
-					t.Errorf("%s, %g %% misses: adaptive takes %.1f %% longer than the best, more than 3 %%", c.name, 100*share, got)
+				limit := 12.0
+				if slices.Contains(judged, share) {
+					limit = 3
+				}
+				if got := r.of["adaptive"]; got > limit {
+					t.Errorf("%s, %g %% misses: adaptive takes %.1f %% longer than the best, more than %g %%", c.name, 100*share, got, limit)
+				}
+			})
+		}
+	}
+	wg.Wait()
+	if *simTables {
+		t.Logf("\n%s\n%s", header("misses, %"), strings.Join(lines, "\n"))
+	}
+}
+
+// Where one half of the file is hot and the other cold, adaptive learns that: it is at most 3 % slower than the best of
+// all policies, but for two kinds of tables. Where a hint costs no more than a probe, it hints all but what it knows to
+// be hot, and probes little: so it learns slowly. And near the break-even of trusting, it trusts all of the file in
+// turns, which docs/policies.md shows.
+func TestSimulatedApart(t *testing.T) {
+	onlyWithoutRace(t)
+	shares := []float64{.01, .1, .5}
+	if *simTables {
+		shares = []float64{.001, .01, .1, .5}
+	}
+	lines := make([]string, len(tables)*len(shares))
+	var wg sync.WaitGroup
+	for i, c := range tables {
+		for j, share := range shares {
+			wg.Go(func() {
+				r := compare(c, apart(share), max(batches(share, c.threads), 1024), 2*batches(share, c.threads))
+				lines[i*len(shares)+j] = r.line(c.name, fmt.Sprint(100*share))
+				limit := 3.0
+				if c.hintHot < c.probeHot {
+					limit = 10
+				}
+				if got := r.of["adaptive"]; got > limit && share >= .01 {
+					t.Errorf("%s, %g %% misses, all in one half: adaptive takes %.1f %% longer than the best, more than %g %%", c.name, 100*share, got, limit)
 				}
 			})
 		}
@@ -108,7 +155,7 @@ func TestSimulatedShifts(t *testing.T) {
 		// Hot long enough to trust (not timed), then 100 batches hot, 400 cold, and hot again, long enough to
 		// trust.
 		const before, cold, after = 1000, 400, 8000
-		tr := func(rng *rand.Rand, batch int, truth *[simBatch]bool) {
+		tr := func(_ *rand.Rand, batch int, _ *[simBatch]readbench.Range, truth *[simBatch]bool) {
 			for i := range truth {
 				truth[i] = batch >= before+100 && batch < before+100+cold
 			}
@@ -147,7 +194,7 @@ func TestSimulatedChange(t *testing.T) {
 		limit float64 // percent over the best of all policies
 	}{
 		{"hot, cold, hot", func(n int) trace { return shifts(n, 0, 1, 0) }, 3, 10},
-		{"0, 10, 50, 1, 100, 0.1 %", func(n int) trace { return shifts(n, 0, .1, .5, .01, 1, .001) }, 6, 5},
+		{"0, 10, 50, 1, 100, 0.1 %", func(n int) trace { return shifts(n, 0, .1, .5, .01, 1, .001) }, 6, 8},
 		{"1 batch in 100 is cold", func(int) trace { return bursts(100, 1) }, 4, 80},
 		{"8 batches in 1000 are cold", func(int) trace { return bursts(1000, 8) }, 4, 80},
 	} {
