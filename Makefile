@@ -6,7 +6,8 @@ GO ?= go
 ROUNDS ?= 8
 # Measured time of a row in one round.
 BENCHTIME ?= 200ms
-# Which benchmarks.
+# Which benchmarks: if it is not given, a target that needs only some of them takes those (chosen).
+chosen = $(if $(filter file,$(origin BENCH)),$(1),$(BENCH))
 BENCH ?= .
 # Where binaries and results go.
 OUT ?= .out
@@ -68,8 +69,8 @@ micro:
 	exit $$status
 
 # Random reads through io_uring on both engines, beside direct and buffered pread.
-uring: export GOFLAGS = $(GIOURING)
-uring: BENCH = (Uring|Pread$$|PreadDirect$$)
+uring: export GOFLAGS := $(GOFLAGS) $(GIOURING)
+uring: BENCH := $(call chosen,(Uring|Pread$$|PreadDirect$$))
 uring:
 	@status=0; mkdir -p $(OUT)/uring; OUT=$(OUT)/uring GO=$(GO) ROUNDS=$(ROUNDS) BENCH='$(BENCH)' BENCHTIME=$(BENCHTIME) ./tools/rounds random || status=1; \
 	$(TABLES) -row .name,/engine,/case -col /threads -filter '.unit:ops/ms' $(OUT)/uring/random.txt || status=1; \
@@ -80,7 +81,7 @@ uring:
 policies: export READBENCH_POLICIES ?= none,always,loaded,backoff,backoff-local,slowclimb,runlength,bitmap,adaptive
 policies: export READBENCH_CASES ?= hot,mixed1,mixed10,mixed50,cold,pressure110,pressure200
 policies: export READBENCH_THREADS ?= 1,8
-policies: BENCH = BenchmarkMmapRandomPrefetch$$
+policies: BENCH := $(call chosen,BenchmarkMmapRandomPrefetch$$)
 policies:
 	@status=0; mkdir -p $(OUT)/policies; OUT=$(OUT)/policies GO=$(GO) ROUNDS=$(ROUNDS) BENCH='$(BENCH)' BENCHTIME=$(BENCHTIME) ./tools/rounds random || status=1; \
 	$(TABLES) -col /policy -row /case,/threads -filter '.unit:ops/ms' $(OUT)/policies/random.txt || status=1; \

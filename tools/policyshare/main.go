@@ -6,14 +6,15 @@
 // Each file is one round, in Go benchmark format: every row in it at most once. All were measured alike: their
 // configuration lines (file-size, kernel, policy-always, …) are the same. Rows that differ only in policy=NAME
 // are a cell: one case, one number of threads, one read size. The best of a cell is the policy whose ops/ms have the
-// highest median over all rounds. A policy's share is the median of (its ops/ms / the best's ops/ms) over the rounds
+// highest median, of those that have all rounds of the cell: one that has only the good rounds is not called the best.
+// (If none has all of them, it is of all policies.) A policy's share is the median of (its ops/ms / the best's ops/ms) over the rounds
 // that have both: so drift between rounds cancels out.
 //
 // A line that begins like a row and is none, as that of a row that failed, is left out and named on standard error.
 //
 // Standard output is a Markdown table, in percent, with the half-width of the 95 % confidence interval of the median
 // where there are rounds enough for one (6); "?" stands for it where there are not, and "-" for a policy without
-// rows. The last column is the number of rounds that every policy of the cell has at least.
+// rows. The last columns are the number of rounds of the cell, and which policies have fewer of them.
 //
 // The best is chosen by the same rounds that judge the others: where policies differ less than the interval, which
 // of them is called the best is chance, and the rest seem a little worse than they are.

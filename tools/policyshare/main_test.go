@@ -45,10 +45,11 @@ func TestRun(t *testing.T) {
 		stderr string
 	}{
 		{"the best is by the median, not the mean", []string{
-			line("a", 1) + line("b", 2), line("a", 1) + line("b", 2), line("a", 100) + line("b", 2)}, exitOK, "| 50.0 ± ? | 100 | b | 3 |", ""},
-		{"ratios are of one round", []string{line("a", 1) + line("b", 2), line("b", 4) + line("a", 2)}, exitOK, "| 50.0 ± ? | 100 | b | 2 |", ""},
-		{"of equals the first is the best", []string{line("a", 3) + line("b", 3)}, exitOK, "| 100 | 100.0 ± ? | a | 1 |", ""},
-		{"no round has both", []string{line("a", 1), line("b", 2)}, exitOK, "| - | 100 | b | 1 |", ""},
+			line("a", 1) + line("b", 2), line("a", 1) + line("b", 2), line("a", 100) + line("b", 2)}, exitOK, "| 50.0 ± ? | 100 | b | 3 | - |", ""},
+		{"ratios are of one round", []string{line("a", 1) + line("b", 2), line("b", 4) + line("a", 2)}, exitOK, "| 50.0 ± ? | 100 | b | 2 | - |", ""},
+		{"of equals the first is the best", []string{line("a", 3) + line("b", 3)}, exitOK, "| 100 | 100.0 ± ? | a | 1 | - |", ""},
+		{"no round has both", []string{line("a", 1), line("b", 2)}, exitOK, "| - | 100 | b | 2 | a (1), b (1) |", ""},
+		{"the best has all rounds", []string{line("a", 1) + line("b", 2), line("a", 1)}, exitOK, "| 100 | 200.0 ± ? | a | 2 | b (1) |", ""},
 		{"threads are cells of their own", []string{line("a", 1) + strings.Replace(line("a", 1), "threads=1", "threads=8-2", 1)}, exitOK, "X/case=hot/threads=8 |", ""},
 		{"other rows do not count", []string{line("a", 1) + "BenchmarkNull/threads=1 10 5 ns/op 7 ops/ms\nBenchmarkY/policy=z 10 5 ns/op\n"}, exitOK, head + " a | best", ""},
 		{"a failure between rows", []string{line("a", 1) + "--- FAIL: BenchmarkX\n    it failed\n" + line("b", 2)}, exitOK, "| 50.0 ± ? | 100 |", ""},
@@ -98,7 +99,7 @@ func TestInterval(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if got := tab.markdown(); !strings.Contains(got, "| 92.5 ± 7.5 | 100 | b | 6 |") {
+	if got := tab.markdown(); !strings.Contains(got, "| 92.5 ± 7.5 | 100 | b | 6 | - |") {
 		t.Error(got)
 	}
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -127,27 +128,36 @@ func (t *table) cell(name string) *cell {
 	return c
 }
 
-// best is the policy with the highest median, and the fewest rounds that a policy of the cell has. Of equals, it is
-// the one that policies has first.
-func (c *cell) best(policies []string) (best string, rounds int) {
+// best is the policy with the highest median among those that have every round that any policy of the cell has; among
+// all of them, if none has. Of equals, it is the one that policies has first. lack says which others have how many
+// rounds.
+func (c *cell) best(policies []string) (best string, rounds int, lack []string) {
+	all := map[int]bool{}
+	for _, values := range c.values {
+		for round := range values {
+			all[round] = true
+		}
+	}
+	rounds = len(all)
+	complete := func(p string) bool { return len(c.values[p]) == rounds }
+	none := !slices.ContainsFunc(policies, complete)
 	highest := 0.0
 	for _, p := range policies {
-		values := c.values[p]
+		values := slices.Collect(maps.Values(c.values[p]))
 		if len(values) == 0 {
 			continue
 		}
-		var vs []float64
-		for _, v := range values {
-			vs = append(vs, v)
+		if !complete(p) {
+			lack = append(lack, fmt.Sprintf("%s (%d)", p, len(values)))
+			if !none {
+				continue
+			}
 		}
-		if m := summary(vs).Center; m > highest {
+		if m := summary(values).Center; m > highest {
 			best, highest = p, m
 		}
-		if rounds == 0 || len(values) < rounds {
-			rounds = len(values)
-		}
 	}
-	return best, rounds
+	return best, rounds, lack
 }
 
 // share is a policy's part of the best's throughput, round by round; ok is false if no round has both.
@@ -172,14 +182,14 @@ func summary(values []float64) benchmath.Summary {
 // markdown is the table in Markdown.
 func (t *table) markdown() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "| %% of the best | %s | best | rounds |\n|---|%s---|--:|\n", strings.Join(t.policies, " | "), strings.Repeat("--:|", len(t.policies)))
+	fmt.Fprintf(&b, "| %% of the best | %s | best | rounds | with fewer |\n|---|%s---|--:|---|\n", strings.Join(t.policies, " | "), strings.Repeat("--:|", len(t.policies)))
 	for _, c := range t.cells {
-		best, rounds := c.best(t.policies)
+		best, rounds, lack := c.best(t.policies)
 		fmt.Fprintf(&b, "| %s |", strings.ReplaceAll(c.name, "|", `\|`))
 		for _, p := range t.policies {
 			fmt.Fprintf(&b, " %s |", c.text(p, best))
 		}
-		fmt.Fprintf(&b, " %s | %d |\n", best, rounds)
+		fmt.Fprintf(&b, " %s | %d | %s |\n", best, rounds, cmp.Or(strings.Join(lack, ", "), "-"))
 	}
 	return b.String()
 }
