@@ -31,8 +31,9 @@ func TestAdaptiveRules(t *testing.T) {
 		{"reads of one page", with(func(t *Target) { t.Faults = 1 }), adaptiveRules{1024, 1024, certain * 11 / 45}},
 		{"a slow disk", with(func(t *Target) { t.Read = 5 * time.Millisecond }), adaptiveRules{8192, 8192, certain * 11 / 45}},
 		{"a dear probe", with(func(t *Target) { t.Probe = 900 * time.Nanosecond }), adaptiveRules{1244, 1422, 0}},
+		{"a hint that costs as much as a probe", with(func(t *Target) { t.Hint = 300 * time.Nanosecond }), adaptiveRules{3294, 2133, certain / 8}},
 		{"a dear hint", with(func(t *Target) { t.Hint = 2500 * time.Nanosecond }), adaptiveRules{3294, 1024, certain / 2}},
-		{"nothing known", Target{Workers: 1, Processors: 1, Faults: 1}, adaptiveRules{1024, 1024, 0}},
+		{"nothing known", Target{Workers: 1, Processors: 1, Faults: 1}, adaptiveRules{1024, 1024, certain / 8}},
 	} {
 		if got := newAdaptiveRules(c.t); got != c.want {
 			t.Errorf("%s: %+v, want %+v", c.rule, got, c.want)
@@ -109,10 +110,10 @@ func longest(s string, c byte) (n int) {
 	return n
 }
 
-// Where a hint costs no more than a probe, one miss makes a worker flood, and only a long run of hits ends that.
+// Where a hint costs clearly less than a probe, one miss makes a worker flood, and only a long run of hits ends that.
 func TestAdaptiveFloodsWhereProbesAreDear(t *testing.T) {
 	tg := target(1)
-	tg.Hint = tg.Probe
+	tg.Hint = tg.Probe / 2
 	d := deciders(Adaptive(), tg)[0].(*adaptiveDecider)
 	if got := replay(d, "hhhm"+rep("h", 60), 16, true); !strings.HasPrefix(got, "hhhm") || strings.Count(got, "H") < 50 || strings.Contains(got, ".") {
 		t.Errorf("after a miss: %s", got)
