@@ -69,7 +69,7 @@ micro:
 	exit $$status
 
 # Random reads through io_uring on both engines, beside direct and buffered pread.
-uring: export GOFLAGS := $(GOFLAGS) $(GIOURING)
+uring: override export GOFLAGS := $(GOFLAGS) $(GIOURING)
 uring: BENCH := $(call chosen,(Uring|Pread$$|PreadDirect$$))
 uring:
 	@status=0; mkdir -p $(OUT)/uring; OUT=$(OUT)/uring GO=$(GO) ROUNDS=$(ROUNDS) BENCH='$(BENCH)' BENCHTIME=$(BENCHTIME) ./tools/rounds random || status=1; \
