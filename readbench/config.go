@@ -28,7 +28,7 @@ type Config struct {
 	ReadsPerOp   int           `env:"READS_PER_OP" doc:"reads of one benchmark operation" unset:"the workload's" show:"-"`
 	Threads      ThreadList    `env:"THREADS" doc:"numbers of threads to run with" unset:"the workload's" show:"-"`
 	Window       Size          `env:"WINDOW" envDefault:"2MiB" doc:"how far ahead of the cursor the strategies with a window hint, in bytes" show:"-"`
-	Depth        int           `env:"DEPTH" envDefault:"16" doc:"reads that one thread has in flight at the most, in the strategies on io_uring"`
+	Depth        int           `env:"DEPTH" doc:"reads that one thread has in flight at the most, in the strategies on io_uring" unset:"the workload's: 64 in rerank, else 16" show:"-"`
 	Cases        CaseList      `env:"CASES" envDefault:"hot,cold" doc:"page-cache states to run in" show:"-"`
 	Policies     PolicyList    `env:"POLICIES" doc:"prefetch policies of the prefetching rows; all that are set hint by the same call, see docs/policies.md" unset:"always, by one madvise for each range" show:"-"`
 	Probe        ProbeCall     `env:"PROBE" doc:"the call by which policies probe: cachestat or mincore; rows are labelled with it" unset:"the cheapest, by measuring" show:"-"`
@@ -91,7 +91,7 @@ func Load(environ []string) (*Config, error) {
 	for _, v := range []struct {
 		name string
 		n    int
-	}{{"DOCS", c.Docs}, {"VECTORS", c.Vectors}} {
+	}{{"DOCS", c.Docs}, {"VECTORS", c.Vectors}, {"DEPTH", c.Depth}} {
 		if value := vars[EnvPrefix+v.name]; value != "" && v.n == 0 {
 			errs = append(errs, badValue(v.name, value, errors.New("there is at least 1; leave it out for the workload's default")))
 		}
@@ -127,7 +127,7 @@ func (c *Config) rules() []rule {
 		maxDim   = 1 << 16
 	)
 	rules := []rule{
-		{c.Depth >= 1 && c.Depth <= maxDepth, "DEPTH", strconv.Itoa(c.Depth), fmt.Sprintf("a thread has 1 to %d reads in flight", maxDepth)},
+		{c.Depth >= 0 && c.Depth <= maxDepth, "DEPTH", strconv.Itoa(c.Depth), fmt.Sprintf("a thread has 1 to %d reads in flight", maxDepth)},
 		{c.ReadsPerOp >= 0 && c.ReadsPerOp <= maxOp, "READS_PER_OP", strconv.Itoa(c.ReadsPerOp), fmt.Sprintf("an op has 1 to %d reads", maxOp)},
 		{c.Window >= 1 && c.Window <= maxRead, "WINDOW", c.Window.String(), "a window has 1 byte to 1GiB"},
 		{c.File != "" || size%blockSize == 0, "SIZE", size.String(), fmt.Sprintf("the size of a data file is a multiple of %s", Size(blockSize))},

@@ -17,7 +17,7 @@ func TestDefaults(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := &Config{
-		Cases: CaseList{"hot", "cold"}, Window: 2 << 20, Depth: 16,
+		Cases: CaseList{"hot", "cold"}, Window: 2 << 20,
 		Warmup: 200 * time.Millisecond, Seed: 1, Procs: ProcsThreads, Verify: VerifyPages, Metrics: MetricsDefault, SetupTimeout: 10 * time.Minute,
 		LuceneCheck: LuceneCheckEnds, DocSize: 4 << 10, DocText: DocTextRandom, Skew: SkewUniform, TopK: CountList{10, 100},
 		Dim: 1024, Align: AlignPage, Shortlist: 350, Handlers: 32, Queue: 32, SLAP99: 50 * time.Millisecond, SLAStep: 2 * time.Second,
@@ -84,7 +84,7 @@ func TestBadConfig(t *testing.T) {
 		{"READBENCH_READ_SIZE=4KiB,4096", []string{`READBENCH_READ_SIZE="4KiB,4096"`, "twice"}},
 		{"READBENCH_LIMIT=0", []string{`READBENCH_LIMIT="0"`, "more than 0"}},
 		{"READBENCH_WINDOW=0", []string{`READBENCH_WINDOW="0"`, "1 byte"}},
-		{"READBENCH_DEPTH=0", []string{`READBENCH_DEPTH="0"`, "1 to 1024"}},
+		{"READBENCH_DEPTH=0", []string{`READBENCH_DEPTH="0"`, "at least 1"}},
 		{"READBENCH_DEPTH=1025", []string{`READBENCH_DEPTH="1025"`, "1 to 1024"}},
 		{"READBENCH_READS_PER_OP=0", []string{`READBENCH_READS_PER_OP="0"`, "at least 1"}},
 		{"READBENCH_READS_PER_OP=many", []string{`READBENCH_READS_PER_OP="many"`}},

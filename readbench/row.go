@@ -1,10 +1,12 @@
 package readbench
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -30,6 +32,7 @@ type Row struct {
 	MaxRanges int   // ranges of one call of Fetch or Prefetch at the most; 0: Batch
 	Skewed    bool  // the op does not read all units alike: residency does not tell how much of what it reads is missing
 	Extra     Extra // metrics of the workload's own, or nil
+	Depth     int   // reads that a worker has in flight at the most, unless READBENCH_DEPTH says it; 0: 16
 	Procs     int   // GOMAXPROCS while measuring, unless READBENCH_PROCS is inherit; 0: Threads
 	// Drive, if not nil, runs ops in periods of its own instead of the b.N that the testing package asks for, which is n.
 	Drive func(n int, s *Session) error
@@ -102,11 +105,17 @@ func (r *Row) name(procs Procs) (string, error) {
 	return strings.Join(labels, "/"), checkName(r.Strategy.Name())
 }
 
+// depth is how many reads a worker has in flight at the most.
+func (r *Row) depth(c *Config) int {
+	const usual = 16
+	return cmp.Or(c.Depth, r.Depth, usual)
+}
+
 // Run measures a row as a sub-benchmark of b. It skips what cannot run here, with the cause, and fails the row
 // if a read went wrong or what was measured contradicts the row's name.
 func (s *Suite) Run(b *testing.B, row Row) {
 	name, err := row.name(s.config.Procs)
-	if err != nil {
+	if err := errors.Join(err, s.Setting("depth", strconv.Itoa(row.depth(s.config)))); err != nil {
 		b.Fatal(err)
 	}
 	var r *running // opened by the first call; the testing package makes several

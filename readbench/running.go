@@ -93,7 +93,7 @@ func (r *running) openMeter() error {
 }
 
 func (r *running) setup() Setup {
-	return Setup{Config: r.suite.config, Threads: r.row.Threads, Batch: r.row.batch(), MaxRange: r.row.MaxRange, Order: r.row.Order}
+	return Setup{Config: r.suite.config, Threads: r.row.Threads, Batch: r.row.batch(), MaxRange: r.row.MaxRange, Depth: r.row.depth(r.suite.config), Order: r.row.Order}
 }
 
 func (r *running) direct() bool {

@@ -28,6 +28,7 @@ type Setup struct {
 	Threads  int // workers, each with a reader of its own
 	Batch    int // ranges of one op at the most
 	MaxRange int // bytes of one range at the most
+	Depth    int // reads that one worker has in flight at the most, where a strategy has several
 	Order    Order
 }
 

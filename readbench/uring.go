@@ -149,7 +149,7 @@ func (s ring) open(o uring.Options, setup Setup) (*uring.Ring, error) {
 
 func (o *ringOpened) Reader(worker int) (Reader, error) {
 	opts := uring.Options{File: o.fd, MaxRange: o.setup.MaxRange, Align: o.align, FixedBuffers: o.fixed, FixedFile: o.fixed}
-	opts.Depth, opts.Batch = o.setup.Config.Depth, o.setup.Batch
+	opts.Depth, opts.Batch = o.setup.Depth, o.setup.Batch
 	switch o.form {
 	case oneOp:
 		opts.Depth = min(opts.Depth, o.setup.Batch) // more cannot be in flight, and has no buffers

@@ -23,7 +23,7 @@ const aheadShare = 8
 
 func newRingAhead(r *ringReader, f *File, s Setup, worker int) *ringAhead {
 	_, end := s.Stripe(f, worker)
-	depth := s.Config.Depth
+	depth := s.Depth
 	a := &ringAhead{ringReader: r, depth: depth, spare: max(1, depth/aheadShare), end: end}
 	a.hand = func(_ int, p []byte) error { return a.each(a.i, p) }
 	return a

@@ -108,8 +108,8 @@ func TestAheadSettles(t *testing.T) {
 			if _, err := a.Read(Range{int64(i) << 20, 4096}); err != nil {
 				return err
 			}
-			if a.queued != s.config.Depth-1 {
-				t.Errorf("%d reads ahead, want %d", a.queued, s.config.Depth-1)
+			if a.queued != r.setup().Depth-1 {
+				t.Errorf("%d reads ahead, want %d", a.queued, r.setup().Depth-1)
 			}
 			forget()
 			if c := a.ring.Counts(); a.queued != 0 || c.Submissions != c.Completions {

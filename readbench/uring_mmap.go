@@ -37,7 +37,7 @@ func (o *ringMmapOpened) Reader(worker int) (Reader, error) {
 	if err != nil {
 		return nil, err
 	}
-	depth := min(o.setup.Config.Depth, o.setup.Batch)
+	depth := min(o.setup.Depth, o.setup.Batch)
 	r, err := o.ring.open(uring.Options{Depth: depth, Batch: o.setup.Batch}, o.setup)
 	if err != nil {
 		return nil, err

@@ -6,6 +6,7 @@
 package readtest
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -75,7 +76,7 @@ func newEnv(t *testing.T, s readbench.Strategy) *env {
 			t.Error(err)
 		}
 	})
-	return &env{t: t, s: s, file: f, setup: readbench.Setup{Config: c, Threads: threads, Batch: batch, MaxRange: maxRange}}
+	return &env{t: t, s: s, file: f, setup: readbench.Setup{Config: c, Threads: threads, Batch: batch, MaxRange: maxRange, Depth: cmp.Or(c.Depth, 16)}}
 }
 
 // with opens the strategy, runs f, and closes it again.

@@ -110,7 +110,7 @@ func (d *Data) row(be backend, pageCase string, threads int, m *meter, query fun
 	c := d.suite.Config()
 	row := readbench.Row{
 		Strategy: be.strategy, Case: pageCase, Threads: threads, Labels: []string{"backend=" + be.name},
-		Units: manyQueries, Batch: 1, MaxRanges: c.Shortlist, MaxRange: d.index.size(),
+		Units: manyQueries, Batch: 1, MaxRanges: c.Shortlist, MaxRange: d.index.size(), Depth: 64,
 		Skewed: true, // the vectors in the middle of a cluster are in more shortlists than others
 		Extra:  m,
 	}
