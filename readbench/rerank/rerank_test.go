@@ -9,4 +9,6 @@ import (
 
 func TestMain(m *testing.M) { readbench.Main(m) }
 
-func BenchmarkQuery(b *testing.B) { rerank.RunQuery(b) }
+func BenchmarkQuery(b *testing.B)    { rerank.RunQuery(b) }
+func BenchmarkOpenLoop(b *testing.B) { rerank.RunOpenLoop(b) }
+func BenchmarkSLA(b *testing.B)      { rerank.RunSLA(b) }
