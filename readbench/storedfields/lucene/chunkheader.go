@@ -64,13 +64,15 @@ func (h *chunkHeader) parse(s *Segment, k Chunk, p []byte) (bool, error) {
 	}
 	limit := min(int64(1<<31-1), ratio*(k.Length-int64(c.at))+ratioSlack)
 	var sum int64
+	signs := int32(0)
 	for i, n := range h.starts[1:] {
 		sum += int64(n)
-		if n < 0 || h.counts[i] < 0 || sum > limit {
-			return bad("document %d has %d fields and %d bytes; %d bytes can hold at most %d", base+i, h.counts[i], n,
-				k.Length-int64(c.at), limit)
-		}
+		signs |= n | h.counts[i]
 		h.starts[i+1] = int32(sum)
+	}
+	if sum > limit || signs < 0 {
+		return bad("a document has a negative number of fields or bytes, or all have %d bytes; %d bytes can hold at most %d", sum,
+			k.Length-int64(c.at), limit)
 	}
 	h.size = c.at
 	return true, nil

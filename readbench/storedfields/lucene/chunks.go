@@ -45,8 +45,20 @@ func (s *Segment) Chunk(doc int) (Chunk, error) {
 	if doc < 0 || doc >= s.Docs {
 		return Chunk{}, fmt.Errorf("%s: document %d of %d", s.name, doc, s.Docs)
 	}
-	// The last chunk whose first document is not behind doc.
+	// The last chunk whose first document is not behind doc: at or beside where it would be if all chunks had as many
+	// documents, or by bisection.
 	lo, hi := 0, len(s.bases)-1
+	if guess := int(int64(doc) * int64(hi) / int64(s.Docs)); int(s.bases[guess]) <= doc {
+		lo = guess
+		if guess+4 < hi && int(s.bases[guess+4]) > doc {
+			hi = guess + 4
+		}
+	} else {
+		hi = guess
+		if guess > 4 && int(s.bases[guess-4]) <= doc {
+			lo = guess - 4
+		}
+	}
 	for hi-lo > 1 {
 		mid := int(uint(lo+hi) / 2)
 		if int(s.bases[mid]) <= doc {

@@ -55,6 +55,16 @@ func (c *cursor) u64() uint64 {
 
 // vInt reads a 32-bit number of 1 to 5 bytes that must not be negative, as all lengths and counts are.
 func (c *cursor) vInt() int {
+	if p := c.p[c.at:]; len(p) > 1 && !c.failed { // most have one byte or two
+		if p[0] < 0x80 {
+			c.at++
+			return int(p[0])
+		}
+		if p[1] < 0x80 {
+			c.at += 2
+			return int(p[0]&0x7f) | int(p[1])<<7
+		}
+	}
 	v := c.uvar(5)
 	if v > 1<<31-1 {
 		c.failed = true

@@ -6,7 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
+	"unsafe"
 
 	"github.com/pierrec/lz4/v4"
 )
@@ -22,17 +22,15 @@ import (
 //	}
 //	use(d.Document())
 //
-// It keeps the header of the chunk that it read last, so another document of it wants no header. The dictionary is
-// decoded each time, as in the library. Once its buffers have grown, a document of a BestSpeed segment allocates
-// nothing; DEFLATE allocates in the standard library.
+// It keeps the header of the chunk that it read last, so another document of it wants no header; a caller that goes
+// back and forth between chunks keeps several (StartIn). The dictionary is decoded each time, as in the library, and of
+// the sub-blocks those that the document touches, the last one if possible only as far as the document goes. Once its buffers have
+// grown, a document of a BestSpeed segment allocates nothing; DEFLATE allocates in the standard library.
 //
 // The zero Decoder is ready for use. It is not safe for concurrent use: have one a goroutine.
 type Decoder struct {
-	seg    *Segment
-	chunk  Chunk
-	parsed bool // header is that of chunk
-	header chunkHeader
-	run    run // valid if parsed
+	*current        // header of the document's chunk
+	own      Header // for Start
 
 	stage    stage
 	from, to int // raw offsets in the chunk of what is still to be decoded of the document
@@ -40,6 +38,11 @@ type Decoder struct {
 	guess    int // bytes to ask for of a header, or of the numbers in front of a run
 	part     int // next part to decode, in stageParts
 	last     int // last part that the document touches in this run
+	lastRaw  int // raw bytes of it that are decoded
+	lastLen  int // bytes of it that are wanted
+	wantFrom int // what is wanted, in bytes from the start of the chunk
+	wantTo   int
+	peek     bool
 
 	scratch []byte // dictionary and sub-blocks of a run
 	whole   []byte // a document of several runs
@@ -74,8 +77,30 @@ func (d *Decoder) Start(s *Segment, doc int) error {
 	if err != nil {
 		return err
 	}
-	if d.seg != s || d.chunk.Index != k.Index {
-		d.seg, d.chunk, d.parsed = s, k, false
+	return d.StartIn(&d.own, s, k, doc)
+}
+
+// StartIn is Start with a chunk that the caller has looked up, and with a header that the caller keeps: if it is that of
+// the chunk, it is not read again.
+func (d *Decoder) StartIn(h *Header, s *Segment, k Chunk, doc int) error {
+	d.peek = false
+	return d.start(h, s, k, doc)
+}
+
+// Peek begins with reading the header of a document's chunk, and nothing of the document: once nothing is wanted any
+// more, h.Spans tells which bytes the document takes. There is no Document then.
+func (d *Decoder) Peek(h *Header, s *Segment, k Chunk, doc int) error {
+	d.peek = true
+	return d.start(h, s, k, doc)
+}
+
+func (d *Decoder) start(h *Header, s *Segment, k Chunk, doc int) error {
+	if doc < k.DocBase || doc >= k.DocBase+k.Docs {
+		return fmt.Errorf("%s: document %d is not in chunk %d, which has %d to %d", s.name, doc, k.Index, k.DocBase, k.DocBase+k.Docs-1)
+	}
+	d.current = h
+	if h.seg != s || h.chunk.Index != k.Index {
+		h.seg, h.chunk, h.parsed = s, k, false
 	}
 	d.out, d.whole, d.work = nil, d.whole[:0], Work{}
 	d.from = doc - k.DocBase
@@ -83,20 +108,18 @@ func (d *Decoder) Start(s *Segment, doc int) error {
 		d.stage = stageHeader
 		// A byte for its fields and two for its length a document, the numbers in front of the first run.
 		d.guess = int(min(k.Length, int64(64+3*k.Docs)))
+		d.want()
 		return nil
 	}
 	d.begin()
 	return d.advance(0, nil)
 }
 
-// Chunk returns where the chunk of the document lies: whoever reads chunks as a whole feeds all of it at once.
-func (d *Decoder) Chunk() Chunk { return d.chunk }
-
 // Document returns the document's bytes, valid until the next Start, and how many fields they hold. It panics if Want
 // still wants bytes.
 func (d *Decoder) Document() (p []byte, fields int) {
-	if d.stage != stageDone {
-		panic("lucene: Document of a decoder that has not been fed all it wants")
+	if d.stage != stageDone || d.peek {
+		panic("lucene: Document of a decoder that has not been fed all it wants, or was told to Peek")
 	}
 	return d.out, d.fields
 }
@@ -107,38 +130,39 @@ func (d *Decoder) Work() Work { return d.work }
 // Want returns the bytes of DataFile that are needed next, n = 0 if none are. To get far with few reads it asks for
 // headers with some bytes to spare and for all sub-blocks at once; it never asks for bytes behind the chunk.
 func (d *Decoder) Want() (off int64, n int) {
-	from, to := d.want()
-	return d.chunk.Offset + int64(from), to - from
+	return d.chunk.Offset + int64(d.wantFrom), d.wantTo - d.wantFrom
 }
 
-// want is Want in bytes from the start of the chunk.
-func (d *Decoder) want() (from, to int) {
+// want sets what Want returns.
+func (d *Decoder) want() {
 	end := int(d.chunk.Length)
+	r := &d.run
 	switch d.stage {
 	case stageHeader:
-		return 0, d.guess
+		d.wantFrom, d.wantTo = 0, d.guess
 	case stageRun:
-		return d.run.pos, min(end, d.run.pos+d.guess)
+		d.wantFrom, d.wantTo = r.pos, min(end, r.pos+d.guess)
 	case stagePlace:
-		return d.run.next, min(end, d.run.next+5)
+		d.wantFrom, d.wantTo = r.next, min(end, r.next+5)
 	case stageParts:
-		r := &d.run
+		// The dictionary alone if there is something between it and the first sub-block that is touched.
 		to := d.part
 		if d.seg.Mode == BestSpeed && (d.part > 0 || d.last > 0 && d.first() == 1) {
 			to = d.last
 		}
-		return r.off[d.part], r.off[to] + r.len[to]
+		d.wantFrom, d.wantTo = r.off[d.part], r.off[to]+d.packedLen(to)
+	default:
+		d.wantFrom, d.wantTo = 0, 0
 	}
-	return 0, 0
 }
 
 // Feed takes bytes of DataFile that start at off and cover what is wanted; it goes on as far as they reach. It keeps
 // no reference to them.
 func (d *Decoder) Feed(off int64, p []byte) error {
 	low := off - d.chunk.Offset // of p, in the chunk
-	if from, to := d.want(); int64(from) < low || int64(to) > low+int64(len(p)) {
+	if int64(d.wantFrom) < low || int64(d.wantTo) > low+int64(len(p)) {
 		return fmt.Errorf("%s: fed %d bytes at %d, wanted %d at %d",
-			d.seg.name, len(p), off, to-from, d.chunk.Offset+int64(from))
+			d.seg.name, len(p), off, d.wantTo-d.wantFrom, d.chunk.Offset+int64(d.wantFrom))
 	}
 	return d.advance(low, p)
 }
@@ -146,14 +170,20 @@ func (d *Decoder) Feed(off int64, p []byte) error {
 // advance goes on as far as p reaches, which starts at low in the chunk. Where nothing is wanted nothing need be
 // there, so that Want's zero always means the end.
 func (d *Decoder) advance(low int64, p []byte) error {
-	for d.stage != stageDone {
-		from, to := d.want()
-		var have []byte
-		if at := int64(from) - low; at >= 0 && at <= int64(len(p)) {
-			have = p[at:]
-			have = have[:min(int64(len(have)), d.chunk.Length-int64(from))]
+	for {
+		if d.peek && (d.stage == stagePlace || d.stage == stageParts) {
+			d.stage = stageDone
 		}
-		if len(have) < to-from {
+		d.want()
+		if d.stage == stageDone {
+			return nil
+		}
+		var have []byte
+		if at := int64(d.wantFrom) - low; at >= 0 && at <= int64(len(p)) {
+			have = p[at:]
+			have = have[:min(int64(len(have)), d.chunk.Length-int64(d.wantFrom))]
+		}
+		if len(have) < d.wantTo-d.wantFrom {
 			return nil
 		}
 		if err := d.step(have); err != nil {
@@ -161,7 +191,6 @@ func (d *Decoder) advance(low int64, p []byte) error {
 			return err
 		}
 	}
-	return nil
 }
 
 // step goes through one stage; have starts with the bytes wanted.
@@ -229,17 +258,6 @@ func (d *Decoder) begin() {
 	d.enterRun()
 }
 
-// startRun makes run i, which starts at pos, the current one.
-func (d *Decoder) startRun(i, pos int) {
-	total := int(d.header.starts[d.chunk.Docs])
-	r := &d.run
-	r.index, r.pos, r.head, r.known, r.rawBase, r.raw = i, pos, 0, 0, 0, total
-	if d.header.sliced {
-		r.rawBase = i * d.seg.layout.chunkSize
-		r.raw = min(d.seg.layout.chunkSize, total-r.rawBase)
-	}
-}
-
 // enterRun goes on with the current run: to its parts if it holds what is next of the document, else behind it.
 func (d *Decoder) enterRun() {
 	r := &d.run
@@ -252,7 +270,7 @@ func (d *Decoder) enterRun() {
 		d.part, d.last = r.blocks+1, r.blocks
 	} else {
 		d.part = 0
-		d.last = d.partOf(min(d.to, r.rawBase+r.raw) - 1)
+		d.last = r.partOf(min(d.to, r.rawBase+r.raw) - 1)
 	}
 	d.placed()
 }
@@ -268,43 +286,54 @@ func (d *Decoder) placed() {
 		d.enterRun()
 	default:
 		d.stage = stageParts
+		d.lastRaw = r.neededRaw(d.last, d.to, d.seg.Mode)
+		d.lastLen = r.neededPacked(d.last, d.to, d.seg.Mode)
 		n := r.dict
 		for p := d.first(); p <= d.last; p++ {
-			n += r.rawLen(p)
+			n += d.rawLen(p)
 		}
-		d.scratch = slices.Grow(d.scratch[:0], n)[:r.dict]
+		d.scratch = unaligned(d.scratch, n)[:r.dict]
 	}
-}
-
-// partOf returns the part of the current run that holds a raw offset of the chunk.
-func (d *Decoder) partOf(raw int) int {
-	raw -= d.run.rawBase + d.run.dict
-	if raw < 0 {
-		return 0
-	}
-	return raw/d.run.block + 1
 }
 
 // first returns the first sub-block that the document touches in the current run, 1 if it begins in the dictionary.
-func (d *Decoder) first() int { return max(1, d.partOf(d.from)) }
+func (d *Decoder) first() int { return max(1, d.run.partOf(d.from)) }
+
+// rawLen returns how many raw bytes of a part are decoded.
+func (d *Decoder) rawLen(part int) int {
+	if part == d.last {
+		return d.lastRaw
+	}
+	return d.run.rawLen(part)
+}
+
+// packedLen returns how many bytes of a part are wanted.
+func (d *Decoder) packedLen(part int) int {
+	if part == d.last {
+		return d.lastLen
+	}
+	return d.run.len[part]
+}
 
 // decodePart decodes a part behind those that are in scratch already, and goes on to the next one that is touched.
 func (d *Decoder) decodePart(have []byte) error {
 	r := &d.run
-	size := r.rawLen(d.part)
+	size := d.rawLen(d.part)
 	at := len(d.scratch)
 	if d.part == 0 {
 		at = 0
 	}
 	dst := d.scratch[at : at+size]
-	src := have[:r.len[d.part]]
+	src := have[:d.packedLen(d.part)]
+	used := len(src)
 	if size > 0 {
-		if err := d.decompress(dst, src, d.scratch[:r.dict], d.part > 0); err != nil {
+		var err error
+		if used, err = d.decompress(dst, src, d.scratch[:r.dict]); err != nil {
 			return d.bad(d.part, r.off[d.part], "%d bytes do not decompress to %d: %v", len(src), size, err)
 		}
 	}
 	d.scratch = d.scratch[:at+size]
-	d.work.Used += len(src)
+	d.work.Used += used
 	d.work.Raw += size
 	if d.part > 0 {
 		d.work.Blocks++
@@ -343,21 +372,26 @@ func (d *Decoder) take() {
 
 var errLength = errors.New("another length")
 
-func (d *Decoder) decompress(dst, src, dict []byte, withDict bool) error {
-	if d.seg.Mode == BestSpeed {
-		var n int
-		var err error
-		if withDict {
-			n, err = lz4.UncompressBlockWithDict(src, dst, dict)
-		} else {
-			n, err = lz4.UncompressBlock(src, dst)
-		}
-		if err == nil && n != len(dst) {
-			err = errLength
-		}
-		return err
+// decompress fills dst from the start of the current part, and returns how many bytes of src were needed.
+func (d *Decoder) decompress(dst, src, dict []byte) (used int, err error) {
+	switch {
+	case d.seg.Mode == BestCompression:
+		return len(src), d.decompressDeflate(dst, src, dict)
+	case len(dst) < d.run.rawLen(d.part):
+		return decodePrefix(dst, src, dict)
+	case d.part == 0:
+		used, err = lz4.UncompressBlock(src, dst)
+	default:
+		used, err = lz4.UncompressBlockWithDict(src, dst, dict)
 	}
-	if !withDict {
+	if err == nil && used != len(dst) {
+		err = errLength
+	}
+	return len(src), err
+}
+
+func (d *Decoder) decompressDeflate(dst, src, dict []byte) error {
+	if d.part == 0 {
 		dict = nil
 	}
 	d.src.Reset(src)
@@ -368,6 +402,17 @@ func (d *Decoder) decompress(dst, src, dict []byte, withDict bool) error {
 	}
 	_, err := io.ReadFull(d.inflate, dst)
 	return err
+}
+
+// unaligned returns n bytes, of buf if it has as many, that do not start at a multiple of 16: Go's copy of more than 2 KiB to
+// one that does moves them by REP MOVS on many processors, which takes several times as long from an unaligned source.
+func unaligned(buf []byte, n int) []byte {
+	if cap(buf) >= n {
+		return buf[:n]
+	}
+	buf = make([]byte, n+n/4+16)
+	at := uintptr(unsafe.Pointer(unsafe.SliceData(buf)))
+	return buf[(8-at)&15:][:n]
 }
 
 func (d *Decoder) bad(part, pos int, format string, args ...any) error {

@@ -70,3 +70,36 @@ func (r *run) rawLen(part int) int {
 	}
 	return min(r.block, r.raw-r.dict-(part-1)*r.block)
 }
+
+// partOf returns the part that holds a raw offset of the chunk, which is in the run.
+func (r *run) partOf(raw int) int {
+	raw -= r.rawBase + r.dict
+	if raw < 0 {
+		return 0
+	}
+	return raw/r.block + 1
+}
+
+// cut tells whether a document that ends in a part is decoded only as far as it goes: not the dictionary, which is
+// needed as a whole, and not an LZ4 block that compressed (see decodePrefix).
+func (r *run) cut(part int, mode Mode) bool {
+	return part > 0 && (mode == BestCompression || r.len[part] >= r.rawLen(part))
+}
+
+// neededRaw returns the raw bytes of a part that are decoded for a document that ends at a raw offset of the chunk.
+func (r *run) neededRaw(part, to int, mode Mode) int {
+	n := r.rawLen(part)
+	if r.cut(part, mode) {
+		n = min(n, to-r.rawBase-r.dict-(part-1)*r.block)
+	}
+	return n
+}
+
+// neededPacked returns how many bytes of a part that takes at the most.
+func (r *run) neededPacked(part, to int, mode Mode) int {
+	n, all := r.neededRaw(part, to, mode), r.rawLen(part)
+	if n == all || mode == BestCompression {
+		return r.len[part]
+	}
+	return min(r.len[part], prefixBound(n, all))
+}
