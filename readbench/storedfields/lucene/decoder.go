@@ -37,7 +37,8 @@ type Decoder struct {
 	fields   int
 	guess    int // bytes to ask for of a header, or of the numbers in front of a run
 	part     int // next part to decode, in stageParts
-	last     int // last part that the document touches in this run
+	first    int // first sub-block that the document touches in this run, 1 if it begins in the dictionary
+	last     int // last part that it touches
 	lastRaw  int // raw bytes of it that are decoded
 	lastLen  int // bytes of it that are wanted
 	wantFrom int // what is wanted, in bytes from the start of the chunk
@@ -147,7 +148,7 @@ func (d *Decoder) want() {
 	case stageParts:
 		// The dictionary alone if there is something between it and the first sub-block that is touched.
 		to := d.part
-		if d.seg.Mode == BestSpeed && (d.part > 0 || d.last > 0 && d.first() == 1) {
+		if d.seg.Mode == BestSpeed && (d.part > 0 || d.last > 0 && d.first == 1) {
 			to = d.last
 		}
 		d.wantFrom, d.wantTo = r.off[d.part], r.off[to]+d.packedLen(to)
@@ -270,6 +271,7 @@ func (d *Decoder) enterRun() {
 		d.part, d.last = r.blocks+1, r.blocks
 	} else {
 		d.part = 0
+		d.first = max(1, r.partOf(d.from))
 		d.last = r.partOf(min(d.to, r.rawBase+r.raw) - 1)
 	}
 	d.placed()
@@ -289,15 +291,12 @@ func (d *Decoder) placed() {
 		d.lastRaw = r.neededRaw(d.last, d.to, d.seg.Mode)
 		d.lastLen = r.neededPacked(d.last, d.to, d.seg.Mode)
 		n := r.dict
-		for p := d.first(); p <= d.last; p++ {
+		for p := d.first; p <= d.last; p++ {
 			n += d.rawLen(p)
 		}
 		d.scratch = unaligned(d.scratch, n)[:r.dict]
 	}
 }
-
-// first returns the first sub-block that the document touches in the current run, 1 if it begins in the dictionary.
-func (d *Decoder) first() int { return max(1, d.run.partOf(d.from)) }
 
 // rawLen returns how many raw bytes of a part are decoded.
 func (d *Decoder) rawLen(part int) int {
@@ -339,7 +338,7 @@ func (d *Decoder) decodePart(have []byte) error {
 		d.work.Blocks++
 	}
 	if d.part++; d.part == 1 {
-		d.part = d.first()
+		d.part = d.first
 	}
 	if d.part <= d.last {
 		return nil
@@ -351,9 +350,9 @@ func (d *Decoder) decodePart(have []byte) error {
 // take takes the document's bytes out of scratch, and goes on to the next run if there are more.
 func (d *Decoder) take() {
 	r := &d.run
-	skip := d.from - r.rawBase // raw bytes of the run before the document that are in scratch: dictionary …
+	skip := d.from - r.rawBase // raw bytes of the run before the document that are in scratch:
 	if skip >= r.dict {
-		skip = r.dict + (skip-r.dict)%r.block // … and the start of a sub-block
+		skip -= (d.first - 1) * r.block // not those of sub-blocks that were passed over
 	}
 	n := min(d.to, r.rawBase+r.raw) - d.from
 	piece := d.scratch[skip : skip+n]

@@ -77,7 +77,7 @@ func (r *run) partOf(raw int) int {
 	if raw < 0 {
 		return 0
 	}
-	return raw/r.block + 1
+	return int(uint32(raw)/uint32(r.block)) + 1
 }
 
 // cut tells whether a document that ends in a part is decoded only as far as it goes: not the dictionary, which is
