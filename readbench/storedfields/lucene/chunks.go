@@ -70,6 +70,19 @@ func (s *Segment) Chunk(doc int) (Chunk, error) {
 	return s.ChunkAt(lo), nil
 }
 
+// headGuess is how many bytes the header of a chunk and the numbers in front of its first run take, as a rule: a byte for its
+// fields and two for its length a document, and the lengths of the parts.
+func (s *Segment) headGuess(k Chunk) int { return 64 + 3*k.Docs }
+
+// DictionaryEnd returns where in DataFile the dictionary of a chunk ends at about: what a Decoder reads to get over header
+// and dictionary in one go, and what is to be hinted before a header is known. It is a guess, and inside the chunk.
+func (s *Segment) DictionaryEnd(k Chunk) int64 {
+	raw := s.layout.chunkSize / dictShare
+	dict := int64(raw + raw/255 + 16)      // as one that does not compress
+	dict = min(dict, k.Length*2/dictShare) // if all compresses, so does it, though not as well
+	return k.Offset + min(k.Length, int64(s.headGuess(k))+dict)
+}
+
 // openChunks reads .fdm and .fdx and checks the ends of .fdt.
 func (s *Segment) openChunks(find func(string) (part, error), check Check) error {
 	data, err := find(".fdt")

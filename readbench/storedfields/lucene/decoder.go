@@ -107,8 +107,10 @@ func (d *Decoder) start(h *Header, s *Segment, k Chunk, doc int) error {
 	d.from = doc - k.DocBase
 	if !d.parsed {
 		d.stage = stageHeader
-		// A byte for its fields and two for its length a document, the numbers in front of the first run.
-		d.guess = int(min(k.Length, int64(64+3*k.Docs)))
+		d.guess = int(min(k.Length, int64(s.headGuess(k))))
+		if !d.peek {
+			d.guess = int(min(k.Length, s.DictionaryEnd(k)-k.Offset))
+		}
 		d.want()
 		return nil
 	}
