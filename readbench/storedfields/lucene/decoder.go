@@ -82,7 +82,7 @@ func (d *Decoder) Start(s *Segment, doc int) error {
 }
 
 // StartIn is Start with a chunk that the caller has looked up, and with a header that the caller keeps: if it is that of
-// the chunk, it is not read again.
+// the chunk, it is not read again. Without one (nil) the decoder uses its own.
 func (d *Decoder) StartIn(h *Header, s *Segment, k Chunk, doc int) error {
 	d.peek = false
 	return d.start(h, s, k, doc)
@@ -98,6 +98,9 @@ func (d *Decoder) Peek(h *Header, s *Segment, k Chunk, doc int) error {
 func (d *Decoder) start(h *Header, s *Segment, k Chunk, doc int) error {
 	if doc < k.DocBase || doc >= k.DocBase+k.Docs {
 		return fmt.Errorf("%s: document %d is not in chunk %d, which has %d to %d", s.name, doc, k.Index, k.DocBase, k.DocBase+k.Docs-1)
+	}
+	if h == nil {
+		h = &d.own
 	}
 	d.current = h
 	if h.seg != s || h.chunk.Index != k.Index {

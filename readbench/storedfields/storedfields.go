@@ -1,0 +1,207 @@
+package storedfields
+
+import (
+	"context"
+	"fmt"
+	"testing"
+
+	"github.com/readbench/suite/internal/evidence"
+	"github.com/readbench/suite/readbench"
+	"github.com/readbench/suite/readbench/prefetch"
+)
+
+// Retrieve measures retrieving documents by a strategy that does not hint, in every case, with every number of documents and
+// of threads that is configured, one row each:
+//
+//	func BenchmarkRetrieveMine(b *testing.B) { storedfields.Retrieve(b, mine{}) }
+//
+// Documents are read one after the other, as the library does; by a strategy that reads in batches, 16 together.
+func Retrieve(b *testing.B, s readbench.Strategy) {
+	suite, corpus := start(b)
+	rows(b, suite, corpus, []form{{}}, []readbench.Strategy{s})
+}
+
+// PrefetchThenRead measures retrieving documents from a mapping, 16 of which are hinted before the first of them is read,
+// with every prefetch policy that is configured and every one of the caller's own: once with hints of whole chunks
+// (prefetch=block), and once of nothing but what the documents need (prefetch=span).
+func PrefetchThenRead(b *testing.B, mapping prefetch.Strategy, own ...prefetch.Policy) {
+	runPolicies(b, []form{{label: "block"}, {label: "span"}}, mapping, own)
+}
+
+// PrefetchOnly is PrefetchThenRead that does not read the documents, only, for prefetch=span, the headers of their chunks.
+func PrefetchOnly(b *testing.B, mapping prefetch.Strategy, own ...prefetch.Policy) {
+	runPolicies(b, []form{{label: "block", only: true}, {label: "span", only: true}}, mapping, own)
+}
+
+// form is how documents are hinted.
+type form struct {
+	label string // block, span, or "": not at all
+	only  bool   // they are not read
+}
+
+func runPolicies(b *testing.B, forms []form, mapping prefetch.Strategy, own []prefetch.Policy) {
+	suite, corpus := start(b)
+	strategies, err := mapping.Strategies(suite.Config(), own...)
+	if err != nil {
+		b.Fatal(err)
+	}
+	for i := range strategies {
+		strategies[i] = InPlace(strategies[i])
+	}
+	always := "one madvise for each range"
+	if !prefetch.Stock(suite.Config()) {
+		always = "the hint of the other policies"
+	}
+	if err := suite.Setting("policy-always", always); err != nil {
+		b.Fatal(err)
+	}
+	rows(b, suite, corpus, forms, strategies)
+}
+
+// shared is the corpus of the process's suite.
+var shared *Corpus
+
+// start returns what READBENCH_* variables describe, made on the first call in a process.
+func start(b *testing.B) (*readbench.Suite, *Corpus) {
+	b.Helper()
+	suite := readbench.StartFiles(b, func(ctx context.Context, c *readbench.Config) ([]*readbench.File, error) {
+		var err error
+		if shared, err = OpenCorpus(ctx, c); err != nil {
+			return nil, err
+		}
+		return shared.Files, nil
+	})
+	if err := declare(suite, shared); err != nil {
+		b.Fatal(err)
+	}
+	return suite, shared
+}
+
+// declare prints the configuration and unit lines of the workload.
+func declare(suite *readbench.Suite, corpus *Corpus) error {
+	skew := string(suite.Config().Skew)
+	if suite.Config().Skew == readbench.SkewZipf {
+		skew = fmt.Sprintf("zipf, exponent %v (cold: each chunk once)", zipfExponent)
+	}
+	for _, setting := range [][2]string{
+		{"index", corpus.origin},
+		{"index-shape", corpus.shape()},
+		{"document-check", corpus.Checked()},
+		{"skew", skew},
+	} {
+		if err := suite.Setting(setting[0], setting[1]); err != nil {
+			return err
+		}
+	}
+	for _, m := range metrics {
+		if m.better == "" {
+			continue
+		}
+		if err := suite.Unit(m.unit, m.better); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func rows(b *testing.B, suite *readbench.Suite, corpus *Corpus, forms []form, strategies []readbench.Strategy) {
+	c := suite.Config()
+	for _, pageCase := range c.Cases {
+		for _, topK := range c.TopK {
+			for _, threads := range c.Threads.Or(1, 8) {
+				for _, f := range forms {
+					for _, s := range strategies {
+						suite.Run(b, newRow(c, corpus, f, s, pageCase, topK, threads))
+					}
+				}
+			}
+		}
+	}
+}
+
+// caseCold is the case in which units are chunks.
+const caseCold = "cold"
+
+func newRow(c *readbench.Config, corpus *Corpus, f form, s readbench.Strategy, pageCase string, topK, threads int) readbench.Row {
+	e := &extra{workers: make([]*stats, threads), hints: f.only, sample: c.Metrics == readbench.MetricsAll && !f.only, threads: threads,
+		source: evidence.Source{Proc: "/proc"}}
+	for i := range e.workers {
+		e.workers[i] = new(stats)
+	}
+	row := readbench.Row{
+		Strategy: s, Case: pageCase, Threads: threads, Labels: []string{fmt.Sprintf("topk=%d", topK)},
+		Units: corpus.Index.Docs, Batch: topK, MaxRange: int(corpus.longest), MaxRanges: window,
+		Skewed: c.Skew == readbench.SkewZipf && pageCase != caseCold, Extra: e,
+	}
+	if pageCase == caseCold {
+		row.Units = corpus.chunks
+	}
+	if f.label != "" {
+		row.Labels = append(row.Labels, "prefetch="+f.label)
+		row.MaxRanges = maxRanges
+	}
+	if f.only {
+		row.Effect = readbench.EffectHint
+	}
+	row.Op = func(w *readbench.Worker) (func() error, error) {
+		r := newRetriever(w, corpus, e.workers[w.ID], e.sample)
+		return newOp(r, f, newDrawer(w, corpus, pageCase, c.Skew, topK), topK, pageCase == caseCold), nil
+	}
+	return row
+}
+
+// newOp returns an op: it draws documents and has them retrieved, window by window.
+func newOp(r *retriever, f form, d drawer, topK int, cold bool) func() error {
+	places := make([]place, topK)
+	do := r.way(f)
+	return func() error {
+		if cold {
+			r.ahead.forget() // no chunk comes twice, but those before the files were evicted
+		}
+		for rest := places; len(rest) > 0; {
+			n, err := d.draw(rest)
+			if err != nil {
+				return err
+			}
+			drawn := rest[:n]
+			rest = rest[n:]
+			for len(drawn) > 0 {
+				k := min(window, len(drawn))
+				if err := do(drawn[:k]); err != nil {
+					return err
+				}
+				drawn = drawn[k:]
+			}
+		}
+		return nil
+	}
+}
+
+// way is what is done with a window of documents.
+func (r *retriever) way(f form) func([]place) error {
+	read := r.oneByOne
+	if _, batch := r.w.Reader().(readbench.BatchReader); batch {
+		read = func(p []place) error { return r.together(p, false) }
+	}
+	hint := r.hintBlocks
+	if f.label == "span" {
+		hint = r.hintSpans
+	}
+	switch {
+	case f.label == "":
+		return read
+	case f.only:
+		return func(p []place) error {
+			r.st.docs += len(p)
+			return hint(p)
+		}
+	case f.label == "span":
+		return func(p []place) error { return r.together(p, true) }
+	}
+	return func(p []place) error {
+		if err := hint(p); err != nil {
+			return err
+		}
+		return read(p)
+	}
+}
