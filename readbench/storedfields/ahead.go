@@ -54,6 +54,7 @@ func (r *retriever) hintSpans(places []place) error {
 	r.places = places
 	for i := range places {
 		p := &places[i]
+		r.kept[i].data = r.kept[i].data[:0]
 		if err := r.decoders[i].Peek(nil, p.seg.Segment, p.chunk, p.local()); err != nil {
 			return err
 		}

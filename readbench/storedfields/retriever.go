@@ -12,7 +12,8 @@ import (
 // window is how many documents are hinted before the first of them is read, as in the library.
 const window = 16
 
-// sampleEvery is of how many documents one is timed, with READBENCH_METRICS=all.
+// sampleEvery: with READBENCH_METRICS=all decoding is timed if the number of documents so far is a multiple of it: one
+// document of 16, or all that are read together with it.
 const sampleEvery = 16
 
 // retriever retrieves documents for one worker.
@@ -21,9 +22,10 @@ type retriever struct {
 	c      *Corpus
 	st     *stats
 	sample bool
-	pages  int
+	page   int64
 
 	decoders [window]lucene.Decoder // the first alone, if documents are read one by one
+	kept     [window]kept           // of each
 	places   []place                // of the documents under way, one for each decoder
 	active   []int                  // decoders that want bytes of the file that is read
 	ranges   []readbench.Range      // that they want
@@ -33,7 +35,7 @@ type retriever struct {
 }
 
 func newRetriever(w *readbench.Worker, c *Corpus, st *stats, sample bool) *retriever {
-	r := &retriever{w: w, c: c, st: st, sample: sample, pages: os.Getpagesize(),
+	r := &retriever{w: w, c: c, st: st, sample: sample, page: int64(os.Getpagesize()),
 		active: make([]int, 0, window), ranges: make([]readbench.Range, 0, maxRanges)}
 	r.each = r.feed
 	r.ahead.forget()
@@ -56,12 +58,16 @@ func (r *retriever) together(places []place, hint bool) error {
 	r.places = places
 	for i := range places {
 		p := &places[i]
+		r.kept[i].data = r.kept[i].data[:0]
 		if err := r.decoders[i].StartIn(nil, p.seg.Segment, p.chunk, p.local()); err != nil {
 			return err
 		}
 	}
 	if err := r.read(hint); err != nil {
 		return err
+	}
+	if r.sample && r.st.docs%sampleEvery == 0 {
+		r.st.sampled += len(places)
 	}
 	for i := range places {
 		if err := r.finish(&r.decoders[i], &places[i]); err != nil {
@@ -98,24 +104,58 @@ func (r *retriever) wanted(file int) bool {
 		}
 		if off, n := r.decoders[i].Want(); n > 0 {
 			r.active = append(r.active, i)
-			r.ranges = append(r.ranges, readbench.Range{Off: off, N: n})
+			r.ranges = append(r.ranges, r.still(i, off, off+int64(n)))
 		}
 	}
 	return len(r.ranges) > 0
 }
 
-// feed gives a decoder what it wanted.
-func (r *retriever) feed(i int, p []byte) error {
-	k := r.active[i]
-	if r.sample && (r.st.docs+k)%sampleEvery == 0 {
-		return r.feedTimed(&r.decoders[k], r.ranges[i].Off, p)
-	}
-	return r.decoders[k].Feed(r.ranges[i].Off, p)
+// kept is what was read of a document beyond what its decoder has used, to the end of a page: so no page is read twice for
+// it, not by direct reads either, and the pages that the core counts are those that it takes.
+type kept struct {
+	off  int64
+	data []byte
 }
 
-// feedTimed times the decoding. The pages are touched before: what it takes to have them there is not decoding.
-func (r *retriever) feedTimed(d *lucene.Decoder, off int64, p []byte) error {
-	for at := 0; at < len(p); at += r.pages {
+// still returns what is to be read of the bytes from an offset to below another: what is not kept, and if the document goes
+// on behind it, to the end of the page, or of the chunk.
+func (r *retriever) still(i int, from, to int64) readbench.Range {
+	if !r.decoders[i].Ends() {
+		k := &r.places[i].chunk
+		to = min((to+r.page-1)&^(r.page-1), k.Offset+k.Length)
+	}
+	if n := len(r.kept[i].data); n > 0 {
+		from += int64(n)
+	}
+	return readbench.Range{Off: from, N: int(to - from)}
+}
+
+// feed gives a decoder what it wanted, and keeps what it does not use.
+func (r *retriever) feed(i int, p []byte) error {
+	d, k, off := &r.decoders[r.active[i]], &r.kept[r.active[i]], r.ranges[i].Off
+	if len(k.data) > 0 {
+		k.data = append(k.data, p...)
+		off, p = k.off, k.data
+	}
+	if err := r.decode(d, off, p); err != nil {
+		return err
+	}
+	next, n := d.Want()
+	if at := next - off; n > 0 && at >= 0 && at < int64(len(p)) {
+		k.off, k.data = next, append(k.data[:0], p[at:]...)
+	} else {
+		k.data = k.data[:0]
+	}
+	return nil
+}
+
+// decode feeds a decoder, and takes the time of some documents. Their pages are touched before: what it takes to have them
+// there is not decoding.
+func (r *retriever) decode(d *lucene.Decoder, off int64, p []byte) error {
+	if !r.sample || r.st.docs%sampleEvery != 0 {
+		return d.Feed(off, p)
+	}
+	for at := 0; at < len(p); at += int(r.page) {
 		r.touched += p[at]
 	}
 	r.touched += p[len(p)-1]
@@ -139,9 +179,6 @@ func (r *retriever) finish(d *lucene.Decoder, p *place) error {
 		if got, want := sum(doc), r.c.sums[p.doc]; got != want {
 			return fmt.Errorf("document %d of %s: %d bytes with the checksum %08x, expected %08x", p.doc, r.c.Index.Dir, len(doc), got, want)
 		}
-	}
-	if r.sample && r.st.docs%sampleEvery == 0 {
-		r.st.sampled++
 	}
 	work := d.Work()
 	r.st.docs++

@@ -43,6 +43,7 @@ type Decoder struct {
 	lastLen  int // bytes of it that are wanted
 	wantFrom int // what is wanted, in bytes from the start of the chunk
 	wantTo   int
+	ends     bool // nothing is wanted behind that, in stageParts
 	peek     bool
 
 	scratch []byte // dictionary and sub-blocks of a run
@@ -139,6 +140,17 @@ func (d *Decoder) Want() (off int64, n int) {
 	return d.chunk.Offset + int64(d.wantFrom), d.wantTo - d.wantFrom
 }
 
+// Ends reports whether the document is complete with what is wanted now, or is already: else more will be wanted.
+func (d *Decoder) Ends() bool {
+	switch d.stage {
+	case stageDone:
+		return true
+	case stageParts:
+		return d.ends
+	}
+	return false
+}
+
 // want sets what Want returns.
 func (d *Decoder) want() {
 	end := int(d.chunk.Length)
@@ -156,6 +168,7 @@ func (d *Decoder) want() {
 		if d.seg.Mode == BestSpeed && (d.part > 0 || d.last > 0 && d.first == 1) {
 			to = d.last
 		}
+		d.ends = to == d.last && d.to <= r.rawBase+r.raw
 		d.wantFrom, d.wantTo = r.off[d.part], r.off[to]+d.packedLen(to)
 	default:
 		d.wantFrom, d.wantTo = 0, 0
