@@ -79,18 +79,17 @@ type zipfDrawer struct {
 
 func (d *zipfDrawer) draw(places []place) (int, error) {
 	for i := range places {
-		if err := d.c.locate(&places[i], int64(d.next())); err != nil {
+		if err := d.c.locate(&places[i], int64(d.of(d.ranks.Uint64()))); err != nil {
 			return 0, err
 		}
 	}
 	return len(places), nil
 }
 
-// next returns a document. The permutation is one of more elements than there are documents; walking on from one that is
-// none comes to one that is, and each is come to from one rank only.
-func (d *zipfDrawer) next() uint64 {
-	doc := d.ranks.Uint64()
-	for {
+// of returns the document of a rank. The permutation is one of more elements than there are documents; walking on from one
+// that is none comes to one that is, and each is come to from one rank only.
+func (d *zipfDrawer) of(rank uint64) uint64 {
+	for doc := rank; ; {
 		if doc, _ = d.order.At(doc); doc < d.docs {
 			return doc
 		}

@@ -16,9 +16,15 @@ const window = 16
 // document of 16, or all that are read together with it.
 const sampleEvery = 16
 
+// source is what bytes come from: a readbench.Worker.
+type source interface {
+	Fetch(file int, rs []readbench.Range, each func(i int, p []byte) error) error
+	Prefetch(file int, rs []readbench.Range) error
+}
+
 // retriever retrieves documents for one worker.
 type retriever struct {
-	w      *readbench.Worker
+	w      source
 	c      *Corpus
 	st     *stats
 	sample bool
@@ -34,7 +40,7 @@ type retriever struct {
 	ahead    ahead
 }
 
-func newRetriever(w *readbench.Worker, c *Corpus, st *stats, sample bool) *retriever {
+func newRetriever(w source, c *Corpus, st *stats, sample bool) *retriever {
 	r := &retriever{w: w, c: c, st: st, sample: sample, page: int64(os.Getpagesize()),
 		active: make([]int, 0, window), ranges: make([]readbench.Range, 0, maxRanges)}
 	r.each = r.feed

@@ -145,15 +145,15 @@ func newRow(c *readbench.Config, corpus *Corpus, f form, s readbench.Strategy, p
 	}
 	row.Op = func(w *readbench.Worker) (func() error, error) {
 		r := newRetriever(w, corpus, e.workers[w.ID], e.sample)
-		return newOp(r, f, newDrawer(w, corpus, pageCase, c.Skew, topK), topK, pageCase == caseCold), nil
+		_, batch := w.Reader().(readbench.BatchReader)
+		return newOp(r, r.way(f, batch), newDrawer(w, corpus, pageCase, c.Skew, topK), topK, pageCase == caseCold), nil
 	}
 	return row
 }
 
-// newOp returns an op: it draws documents and has them retrieved, window by window.
-func newOp(r *retriever, f form, d drawer, topK int, cold bool) func() error {
+// newOp returns an op: it draws documents and does something with them, window by window.
+func newOp(r *retriever, do func([]place) error, d drawer, topK int, cold bool) func() error {
 	places := make([]place, topK)
-	do := r.way(f)
 	return func() error {
 		if cold {
 			r.ahead.forget() // no chunk comes twice, but those before the files were evicted
@@ -177,10 +177,10 @@ func newOp(r *retriever, f form, d drawer, topK int, cold bool) func() error {
 	}
 }
 
-// way is what is done with a window of documents.
-func (r *retriever) way(f form) func([]place) error {
+// way is what is done with a window of documents; batch is whether the strategy reads in batches.
+func (r *retriever) way(f form, batch bool) func([]place) error {
 	read := r.oneByOne
-	if _, batch := r.w.Reader().(readbench.BatchReader); batch {
+	if batch {
 		read = func(p []place) error { return r.together(p, false) }
 	}
 	hint := r.hintBlocks
