@@ -208,10 +208,10 @@ func TestRetrievingAllocatesNothing(t *testing.T) {
 						t.Fatal(err)
 					}
 				}
-				for range 2 * c.Index.Docs / 20 {
+				for range min(c.Index.Docs/10, 100) {
 					run()
 				}
-				if n := testing.AllocsPerRun(100, run); n != 0 {
+				if n := testing.AllocsPerRun(50, run); n != 0 {
 					t.Errorf("%s, %+v, batch %v: %v allocations an op", name, f, batch, n)
 				}
 			}
