@@ -201,6 +201,9 @@ func TestRetrievingAllocatesNothing(t *testing.T) {
 		r := newRetriever(m, c, st, false)
 		for _, f := range []form{{}, {label: "block"}, {label: "span"}, {label: "block", only: true}, {label: "span", only: true}} {
 			for _, batch := range []bool{false, true} {
+				if slow && batch {
+					continue
+				}
 				draw := &steps{c: c}
 				op := newOp(r, r.way(f, batch), draw, 20, true)
 				run := func() {

@@ -1,0 +1,5 @@
+//go:build !race
+
+package storedfields
+
+const slow = false
