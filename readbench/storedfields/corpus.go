@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"os"
 	"slices"
 	"sort"
 	"strings"
@@ -21,7 +22,7 @@ type Corpus struct {
 
 	segments []segment
 	chunks   int64
-	longest  int64    // bytes of the longest chunk
+	longest  int      // bytes of the longest read
 	sums     []uint32 // of each document, or nil if there are none to compare with
 	origin   string   // where the documents come from, for configuration lines
 }
@@ -91,9 +92,7 @@ func openIndex(dir string, check readbench.LuceneCheck) (_ *Corpus, err error) {
 		c.segments = append(c.segments, segment{Segment: s, file: len(c.Files), chunkBase: c.chunks})
 		c.Files = append(c.Files, f)
 		c.chunks += int64(s.Chunks())
-		for i := range s.Chunks() {
-			c.longest = max(c.longest, s.ChunkAt(i).Length)
-		}
+		c.longest = max(c.longest, s.LongestWant()+os.Getpagesize()) // a read goes on to the end of its page
 	}
 	if len(c.segments) == 0 {
 		return nil, fmt.Errorf("%s: the index has no documents", dir)

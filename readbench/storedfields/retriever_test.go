@@ -110,7 +110,7 @@ func TestNoPageIsReadTwice(t *testing.T) {
 			seen := map[int64]bool{}
 			k := places[0].chunk
 			for _, f := range m.fetched {
-				if f.N < 1 || f.Off < k.Offset || f.Off+int64(f.N) > k.Offset+k.Length {
+				if f.N < 1 || f.N > c.longest || f.Off < k.Offset || f.Off+int64(f.N) > k.Offset+k.Length {
 					t.Fatalf("%s: document %d reads %+v, its chunk is %+v", name, places[0].doc, f, k)
 				}
 				for p := f.Off / page; p <= (f.Off+int64(f.N)-1)/page; p++ {

@@ -130,7 +130,7 @@ func newRow(c *readbench.Config, corpus *Corpus, f form, s readbench.Strategy, p
 	}
 	row := readbench.Row{
 		Strategy: s, Case: pageCase, Threads: threads, Labels: []string{fmt.Sprintf("topk=%d", topK)},
-		Units: corpus.Index.Docs, Batch: topK, MaxRange: int(corpus.longest), MaxRanges: window,
+		Units: corpus.Index.Docs, Batch: topK, MaxRange: corpus.longest, MaxRanges: window,
 		// However documents are drawn, headers and dictionaries are read more often than sub-blocks, and so stay in memory.
 		Skewed: pageCase != caseCold, Extra: e,
 	}

@@ -83,6 +83,19 @@ func (s *Segment) DictionaryEnd(k Chunk) int64 {
 	return k.Offset + min(k.Length, int64(s.headGuess(k))+dict)
 }
 
+// LongestWant returns how many bytes a Decoder wants of the segment at a time, at the most. It never wants more than a chunk
+// has, and of chunks that are much longer than others (sliced ones, of long documents) one slice.
+func (s *Segment) LongestWant() int {
+	longest, docs := int64(0), 0
+	for i := range s.Chunks() {
+		k := s.ChunkAt(i)
+		longest, docs = max(longest, k.Length), max(docs, k.Docs)
+	}
+	// All parts of a run that is not sliced, if nothing compresses; or a header with numbers of 5 bytes.
+	run := 2 * s.layout.chunkSize
+	return int(min(longest, int64(max(run+run/128+4096, s.headGuess(Chunk{Docs: 4 * docs})))))
+}
+
 // openChunks reads .fdm and .fdx and checks the ends of .fdt.
 func (s *Segment) openChunks(find func(string) (part, error), check Check) error {
 	data, err := find(".fdt")
