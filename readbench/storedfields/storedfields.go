@@ -48,13 +48,6 @@ func runPolicies(b *testing.B, forms []form, mapping prefetch.Strategy, own []pr
 	for i := range strategies {
 		strategies[i] = InPlace(strategies[i])
 	}
-	always := "one madvise for each range"
-	if !prefetch.Stock(suite.Config()) {
-		always = "the hint of the other policies"
-	}
-	if err := suite.Setting("policy-always", always); err != nil {
-		b.Fatal(err)
-	}
 	rows(b, suite, corpus, forms, strategies)
 }
 
@@ -83,7 +76,12 @@ func declare(suite *readbench.Suite, corpus *Corpus) error {
 	if suite.Config().Skew == readbench.SkewZipf {
 		skew = fmt.Sprintf("zipf, exponent %v (cold: each chunk once)", zipfExponent)
 	}
+	always := "one madvise for each range"
+	if !prefetch.Stock(suite.Config()) {
+		always = "the hint of the other policies"
+	}
 	for _, setting := range [][2]string{
+		{"policy-always", always}, // not the same thing under one name in two runs
 		{"index", corpus.origin},
 		{"index-shape", corpus.shape()},
 		{"document-check", corpus.Checked()},
