@@ -91,7 +91,7 @@ func newStrategySource(t *testing.T, s readbench.Strategy, c *Corpus) *strategyS
 			}
 		}
 	})
-	setup := readbench.Setup{Config: load(t), Threads: 1, Batch: maxRanges, MaxRange: c.longest}
+	setup := readbench.Setup{Config: load(t), Threads: 1, Batch: maxRanges, Depth: 16, MaxRange: c.longest}
 	for _, f := range c.Files {
 		o, err := s.Open(f, setup)
 		if errors.Is(err, readbench.ErrUnsupported) {

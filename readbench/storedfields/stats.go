@@ -1,6 +1,8 @@
 package storedfields
 
 import (
+	"errors"
+	"fmt"
 	"time"
 
 	"golang.org/x/sys/cpu"
@@ -53,7 +55,11 @@ func (e *extra) Reset() {
 
 // Report reports per document. What a device delivered is counted here once more, from before the first op to after the
 // last one: evicting in between delivers nothing.
-func (e *extra) Report(_ int, elapsed time.Duration, report func(float64, string)) {
+func (e *extra) Report(_ int, elapsed time.Duration, report func(float64, string)) error {
+	after, err := e.source.Read()
+	if err := errors.Join(e.failed, err); err != nil {
+		return fmt.Errorf("the kernel's counters of this process: %w", err)
+	}
 	var sum stats
 	for _, s := range e.workers {
 		sum.docs += s.docs
@@ -66,15 +72,13 @@ func (e *extra) Report(_ int, elapsed time.Duration, report func(float64, string
 	}
 	docs := float64(sum.docs)
 	if docs == 0 {
-		return
+		return errors.New("no document was retrieved")
 	}
 	report(docs/elapsed.Seconds(), "docs/s")
-	if after, err := e.source.Read(); err == nil && e.failed == nil {
-		report(float64(after.Sub(e.before).DeviceBytes)/docs, "dev-B/doc")
-	}
+	report(float64(after.Sub(e.before).DeviceBytes)/docs, "dev-B/doc")
 	report(float64(sum.reads)/docs, "reads/doc")
 	if e.hints {
-		return
+		return nil
 	}
 	report(float64(sum.used)/docs, "used-B/doc")
 	report(float64(sum.headers)/docs, "headers/doc")
@@ -83,4 +87,5 @@ func (e *extra) Report(_ int, elapsed time.Duration, report func(float64, string
 		all := sum.decode.Seconds() / float64(sum.sampled) * docs
 		report(100*all/(elapsed.Seconds()*float64(e.threads)), "decompress-%")
 	}
+	return nil
 }
