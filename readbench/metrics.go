@@ -126,7 +126,13 @@ func (res *result) judgeSyscalls() error {
 		return nil
 	}
 	said, counted := int(res.counts.ReadSyscalls), int(res.counters.ReadSyscalls)-res.lookups
-	if counted > said+evidence.StrangeSyscalls*res.intervals || counted < said {
+	strange := evidence.StrangeSyscalls * res.intervals
+	if res.row.Drive != nil {
+		// Go's scheduler wakes a thread that polls by an event that this thread then reads: for goroutines that wait for ops and
+		// for points in time. Against the reads that a query has it is little.
+		strange += int(res.ranges() / 100)
+	}
+	if counted > said+strange || counted < said {
 		return fmt.Errorf("%s says that it made %d read system calls, the kernel counted %d for this process: it reads by another way than it says",
 			res.row.Strategy.Name(), said, counted)
 	}

@@ -2,145 +2,155 @@ package rerank
 
 import (
 	"context"
-	"math/bits"
 	"runtime"
+	"slices"
 	"sync"
+	"sync/atomic"
+
+	"github.com/readbench/suite/internal/notice"
+	"github.com/readbench/suite/readbench"
 )
 
-// An index is the first stage: in memory, of each vector a code of one bit a dimension, cluster by cluster, and what the
-// bytes of the vector are checked against. It is never changed once it is made, and safe for concurrent use.
+const (
+	queries   = 1 << 20 // different ones: what ops draw from
+	topK      = 100     // vectors of an answer
+	samples   = 8       // queries whose true neighbours are known
+	probes    = 4       // clusters that are scanned at least
+	candidate = 2       // … and as many as it takes for so many candidates to each place of the shortlist
+)
+
+// index is what is in memory: codes, and what vectors are checked by. It is read-only and safe for concurrent use.
 type index struct {
-	*generator
+	*space
+	layout
+	shortlist int // vectors that a query reads; fewer if there are fewer
+
 	words   int      // of a code
-	codes   []uint64 // member k of cluster c is code number base[c]+k
-	base    []int    // and one more
-	centres []uint64 // codes of the centres
-	marks   []uint32 // of each vector, by its number
+	centres []uint64 // codes of the clusters' centres
+	starts  []int32  // where each cluster's vectors start in ids and codes; one more for the end
+	ids     []int32  // by cluster, and in a cluster by number
+	codes   []uint64 // in the order of ids
+	sum     summer
+	sums    []uint64 // of each vector, by number
+	samples []sample
 }
 
-func newIndex(ctx context.Context, s spec) (*index, error) {
-	x := &index{generator: newGenerator(s), words: (s.dim + 63) / 64}
-	x.codes, x.marks = make([]uint64, s.vectors*x.words), make([]uint32, s.vectors)
-	x.base, x.centres = make([]int, s.clusters+1), make([]uint64, s.clusters*x.words)
-	for c := range s.clusters {
-		x.base[c+1] = x.base[c] + (s.vectors-c+s.clusters-1)/s.clusters
-		code(x.centres[c*x.words:(c+1)*x.words], x.centre(c))
+// sample is a query with what is known of it without any file.
+type sample struct {
+	query  int64
+	truth  []uint64 // ranks of its nearest neighbours among all vectors
+	answer []uint64 // … and among those of its shortlist: what every backend must answer
+}
+
+// newIndex makes all vectors again, once: it needs no file.
+func newIndex(ctx context.Context, c *readbench.Config, l layout, s *space) (*index, error) {
+	x := &index{space: s, layout: l, shortlist: min(c.Shortlist, l.vectors), words: codeWords(l.dim), sum: summerOf(c.Verify)}
+	defer notice.Slow("coding %d vectors", l.vectors)()
+	x.placeIDs()
+	x.codeCentres()
+	x.codes = make([]uint64, l.vectors*x.words)
+	x.sums = make([]uint64, l.vectors)
+	for i := range int64(samples) {
+		x.samples = append(x.samples, sample{query: i * (queries / samples)})
 	}
+	if err := x.codeVectors(ctx); err != nil {
+		return nil, err
+	}
+	for i, s := range x.samples {
+		x.samples[i].answer = x.reference(s.query)
+	}
+	return x, nil
+}
+
+// placeIDs sorts the vectors' numbers by cluster.
+func (x *index) placeIDs() {
+	x.starts = make([]int32, x.clusters+1)
+	clusterOf := func(n int) int { return x.cluster(x.key(streamVectors, uint64(n))) }
+	for n := range x.vectors {
+		x.starts[clusterOf(n)+1]++
+	}
+	for c := range x.clusters {
+		x.starts[c+1] += x.starts[c]
+	}
+	x.ids = make([]int32, x.vectors)
+	next := slices.Clone(x.starts)
+	for n := range x.vectors {
+		c := clusterOf(n)
+		x.ids[next[c]] = int32(n)
+		next[c]++
+	}
+}
+
+func (x *index) codeCentres() {
+	x.centres = make([]uint64, x.clusters*x.words)
+	v := make([]float32, x.space.dim)
+	for c := range x.clusters {
+		for i, n := range x.centre[c*len(v) : (c+1)*len(v)] {
+			v[i] = float32(n)
+		}
+		code(x.centres[c*x.words:(c+1)*x.words], v)
+	}
+}
+
+// codeVectors makes codes and sums of all vectors, and finds the samples' neighbours on the way.
+func (x *index) codeVectors(ctx context.Context) error {
+	const piece = 1024
+	var next atomic.Int64
+	var mu sync.Mutex
 	var wg sync.WaitGroup
-	procs := runtime.GOMAXPROCS(0)
-	for p := range procs {
+	asked := x.sampleVectors()
+	for range runtime.GOMAXPROCS(0) {
 		wg.Go(func() {
-			g, v, b := x.generator.clone(), make([]float32, s.dim), make([]byte, s.size())
-			for i := p; i < s.vectors && ctx.Err() == nil; i += procs {
-				g.vector(v, i)
-				encode(b, v)
-				x.marks[i] = mark(b)
-				code(x.code(x.base[i%s.clusters]+i/s.clusters), v)
+			v := make([]float32, x.space.dim)
+			found := make([]nearest, len(asked))
+			for ctx.Err() == nil {
+				from := int(next.Add(piece)) - piece
+				if from >= x.vectors {
+					break
+				}
+				for at := from; at < min(from+piece, x.vectors); at++ {
+					n := x.ids[at]
+					x.vector(v, int(n))
+					code(x.codes[at*x.words:(at+1)*x.words], v)
+					x.sums[n] = x.sum(asBytes(v))
+					for i, q := range asked {
+						found[i].add(rank(squaredDistance(q, v), n))
+					}
+				}
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			for i := range found {
+				s := &x.samples[i]
+				s.truth = nearestOf(append(s.truth, found[i]...))
 			}
 		})
 	}
 	wg.Wait()
-	return x, ctx.Err()
+	return ctx.Err()
 }
 
-// code is code number i.
-func (x *index) code(i int) []uint64 { return x.codes[i*x.words : (i+1)*x.words] }
+func (x *index) sampleVectors() [][]float32 {
+	vs := make([][]float32, len(x.samples))
+	for i, s := range x.samples {
+		vs[i] = make([]float32, x.space.dim)
+		x.query(vs[i], s.query)
+	}
+	return vs
+}
 
-// code sets dst to the signs of v.
-func code(dst []uint64, v []float32) {
-	clear(dst)
-	for i, x := range v {
-		if x >= 0 {
-			dst[i/64] |= 1 << (i % 64)
-		}
+// nearest gathers ranks and keeps at least the topK smallest.
+type nearest []uint64
+
+func (b *nearest) add(r uint64) {
+	if *b = append(*b, r); len(*b) >= 16*topK {
+		*b = nearestOf(*b)
 	}
 }
 
-// hamming is in how many bits two codes of the same length differ.
-func hamming(a, b []uint64) (n int) {
-	b = b[:len(a)]
-	for ; len(a) >= 4; a, b = a[4:], b[4:] {
-		n += bits.OnesCount64(a[0]^b[0]) + bits.OnesCount64(a[1]^b[1]) + bits.OnesCount64(a[2]^b[2]) + bits.OnesCount64(a[3]^b[3])
-	}
-	for i := range a {
-		n += bits.OnesCount64(a[i] ^ b[i])
-	}
-	return n
-}
-
-// probes is how many clusters a query looks at.
-const probes = 4
-
-// A shortlister finds shortlists. It is not safe for concurrent use.
-type shortlister struct {
-	x        *index
-	code     []uint64
-	nearest  [probes]int // clusters
-	distance []int32     // of the codes that were scanned
-	count    []int32     // of codes at each distance
-	list     []int32
-}
-
-func newShortlister(x *index, length int) *shortlister {
-	most := x.base[1] * probes // the first cluster is as large as any
-	return &shortlister{x: x, code: make([]uint64, x.words), distance: make([]int32, 0, most), count: make([]int32, 64*x.words+1), list: make([]int32, 0, length)}
-}
-
-// find returns the vectors whose codes are nearest to the query's, among those of the nearest clusters; as many as the list is
-// long, or as there are. It is valid until the next call.
-func (s *shortlister) find(query []float32) []int32 {
-	x := s.x
-	code(s.code, query)
-	n := s.nearestClusters()
-	s.distance = s.distance[:0]
-	clear(s.count)
-	for _, c := range s.nearest[:n] {
-		for i := x.base[c]; i < x.base[c+1]; i++ {
-			d := hamming(s.code, x.code(i))
-			s.distance = append(s.distance, int32(d))
-			s.count[d]++
-		}
-	}
-	room := int32(cap(s.list))
-	last := 0 // distance, at which not all find room
-	for ; last < len(s.count) && s.count[last] <= room; last++ {
-		room -= s.count[last]
-	}
-	s.list = s.list[:0]
-	at := 0
-	for _, c := range s.nearest[:n] {
-		for k := range x.base[c+1] - x.base[c] {
-			d := int(s.distance[at])
-			at++
-			if d > last || d == last && room == 0 {
-				continue
-			}
-			if d == last {
-				room--
-			}
-			s.list = append(s.list, int32(c+k*x.clusters))
-		}
-	}
-	return s.list
-}
-
-// nearestClusters sets nearest to the clusters whose centres' codes are nearest, and returns how many those are.
-func (s *shortlister) nearestClusters() int {
-	var distance [probes]int
-	n := 0
-	for c := range s.x.clusters {
-		d := hamming(s.code, s.x.centres[c*s.x.words:(c+1)*s.x.words])
-		at := n
-		for at > 0 && d < distance[at-1] {
-			at--
-		}
-		if at == probes {
-			continue
-		}
-		n = min(n+1, probes)
-		copy(distance[at+1:n], distance[at:])
-		copy(s.nearest[at+1:n], s.nearest[at:])
-		distance[at], s.nearest[at] = d, c
-	}
-	return n
+// nearestOf sorts ranks in place and returns the topK smallest, each vector once.
+func nearestOf(ranks []uint64) []uint64 {
+	slices.Sort(ranks)
+	ranks = slices.Compact(ranks)
+	return ranks[:min(topK, len(ranks))]
 }

@@ -3,74 +3,56 @@ package rerank
 import (
 	"errors"
 	"fmt"
+	"strconv"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/readbench/suite/readbench"
-	"github.com/readbench/suite/readbench/prefetch"
 	"github.com/readbench/suite/readbench/rerank/openloop"
 )
 
 // An openRow is the row of a backend whose queries come when they come.
 type openRow struct {
-	d     *Data
-	m     *openMeter
-	tuner *tuner // nil unless the backend is a pool
-	load  *openloop.Load
-	runs  uint64 // loads so far
+	c    *readbench.Config
+	m    *openExtra
+	load *openloop.Load // nil while workers draw queries themselves
+	runs uint64         // loads so far
 }
 
 // newOpenRow makes the row; it has one worker for each handler.
-func (d *Data) newOpenRow(be backend, pageCase string) (*openRow, readbench.Row) {
-	c := d.suite.Config()
-	o := &openRow{d: d, m: &openMeter{meter: meter{d: d, open: true}}}
-	row := d.row(be, pageCase, c.Handlers, &o.m.meter, o.query(pageCase))
+func (d *Data) newOpenRow(backend Backend, pageCase string) (*openRow, readbench.Row) {
+	row := d.Row(backend, pageCase, d.config.Handlers)
+	o := &openRow{c: d.config, m: &openExtra{extra: row.Extra.(*extra)}}
 	row.Extra = o.m
-	// A processor for each handler, which may hold it while it waits for the device, and one for what has queries come.
-	row.Procs = c.Handlers + 1
-	if p, ok := be.strategy.(*pool); ok {
-		o.tuner = &tuner{pool: p, m: &o.m.meter}
+	if row.Procs == 0 {
+		// One for each handler, which may hold it while it waits for the device, and one for what has queries come.
+		row.Procs = d.config.Handlers + 1
 	}
-	op := row.Op
 	row.Op = func(w *readbench.Worker) (func() error, error) {
 		if pageCase == "cold" {
-			return nil, readbench.Unsupported("cold: in an open loop queries come without pause, and the file cannot be evicted between them; a pressureN case has reads from the device")
+			return nil, readbench.Unsupported("cold: in an open loop queries come without pause, and the file cannot be evicted between them; in a case pressureN reads come from the device too")
 		}
-		serve, err := op(w)
+		h, err := d.NewHandler(w)
+		if err != nil {
+			return nil, err
+		}
+		o.m.add(h)
+		drawn := make([]int64, 1)
 		return func() error {
-			err := serve()
-			if o.load != nil {
-				o.load.Done(w.ID, err)
+			load := o.load
+			if load == nil {
+				if _, err := w.DrawUnits(drawn); err != nil {
+					return err
+				}
+				return h.Serve(drawn[0])
 			}
+			err := h.Serve(int64(mix(uint64(load.Item(w.ID))+o.runs<<32) % Queries))
+			load.Done(w.ID, err)
 			return err
-		}, err
+		}, nil
 	}
 	return o, row
-}
-
-// query is what a worker answers next: of the load what its handler has got, or, while there is none, what it draws.
-func (o *openRow) query(pageCase string) func(w *readbench.Worker) func() (int64, error) {
-	draw := o.d.draw(pageCase)
-	return func(w *readbench.Worker) func() (int64, error) {
-		drawn := draw(w)
-		return func() (int64, error) {
-			if o.load == nil {
-				return drawn()
-			}
-			return int64(mix(uint64(o.load.Item(w.ID))+o.runs<<32) % manyQueries), nil
-		}
-	}
-}
-
-// mix is a random number that is the same for the same x (the finalizer of SplitMix64: Steele, Lea and Flood, "Fast splittable
-// pseudorandom number generators", OOPSLA 2014).
-func mix(x uint64) uint64 {
-	x ^= x >> 30
-	x *= 0xbf58476d1ce4e5b9
-	x ^= x >> 27
-	x *= 0x94d049bb133111eb
-	return x ^ x>>31
 }
 
 // leastArrivals is how many queries a percentile is of, at least.
@@ -78,11 +60,10 @@ const leastArrivals = 50
 
 // run has queries come at a rate, for a while, or as many as n if that takes longer.
 func (o *openRow) run(rate float64, during time.Duration, n int, promise openloop.Promise, period func(func(int) bool, func()) (readbench.Period, error)) (openloop.Report, error) {
-	c := o.d.suite.Config()
 	o.runs++
 	load := openloop.New(openloop.Options{
 		Rate: rate, Arrivals: max(n, leastArrivals, int(rate*during.Seconds())),
-		Handlers: c.Handlers, Queue: c.Queue, Seed: c.Seed + o.runs, Promise: promise,
+		Handlers: o.c.Handlers, Queue: o.c.Queue, Seed: o.c.Seed + o.runs, Promise: promise,
 	})
 	o.load = load
 	var wg sync.WaitGroup
@@ -95,29 +76,21 @@ func (o *openRow) run(rate float64, during time.Duration, n int, promise openloo
 	return o.m.report, err
 }
 
-// tune tunes the backend, if it wants that.
-func (o *openRow) tune(s *readbench.Session) error {
-	if o.tuner == nil {
-		return nil
-	}
-	return o.tuner.tune(s)
-}
-
-// openMeter has the metrics of the open loop too.
-type openMeter struct {
-	meter
+// openExtra has the metrics of the open loop too.
+type openExtra struct {
+	*extra
 	report openloop.Report // of the last load
 	rate   float64         // the highest one within the service level, or 0
 	trials int             // that it took to find it
 }
 
-// openUnits are the units of an openMeter, and their directions.
+// openUnits are the units of an openExtra, and their directions.
 var openUnits = [][2]string{
-	{"open-p50-ns/op", "lower"}, {"open-p99-ns/op", "lower"}, {"open-p999-ns/op", "lower"}, {"shed-%", "lower"}, {"served/s", "higher"}, {"generator-late-p99-ns/op", "lower"},
+	{"open-p50-ns/op", "lower"}, {"open-p99-ns/op", "lower"}, {"open-p999-ns/op", "lower"}, {"shed-%", "lower"}, {"served/s", "higher"}, {"queries/s", "higher"}, {"generator-late-p99-ns/op", "lower"},
 }
 
-func (m *openMeter) Report(ops int, elapsed time.Duration, report func(value float64, unit string)) error {
-	if err := m.meter.Report(ops, elapsed, report); err != nil {
+func (m *openExtra) Report(ops int, elapsed time.Duration, report func(value float64, unit string)) error {
+	if err := m.extra.Report(ops, elapsed, report); err != nil {
 		return err
 	}
 	r := m.report
@@ -137,46 +110,40 @@ func (m *openMeter) Report(ops int, elapsed time.Duration, report func(value flo
 	return nil
 }
 
-// RunOpenLoop measures queries that come at rates (READBENCH_RATES) and are served by READBENCH_HANDLERS, by all backends; own are
-// policies of the caller's for mmap-prefetch.
-//
-//	func BenchmarkOpenLoop(b *testing.B) { rerank.RunOpenLoop(b) }
-func RunOpenLoop(b *testing.B, own ...prefetch.Policy) {
-	d := startOpen(b)
-	c := d.suite.Config()
-	bs, err := backends(c, own...)
+// RunOpenLoop measures queries that come at rates (READBENCH_RATES) and are served by READBENCH_HANDLERS: a row for each backend, case
+// and rate. A run lasts READBENCH_SLA_STEP, or longer if -benchtime says so.
+func RunOpenLoop(b *testing.B) {
+	suite, d := startOpen(b)
+	c := d.config
+	backends, err := d.Backends(c.Handlers)
 	if err != nil {
 		b.Fatal(err)
 	}
 	for _, pageCase := range c.Cases {
 		for _, rate := range c.Rates.Or(20, 50) {
-			for _, be := range bs {
-				o, row := d.newOpenRow(be, pageCase)
+			for _, backend := range backends {
+				o, row := d.newOpenRow(backend, pageCase)
 				row.Labels = append(row.Labels, fmt.Sprintf("rate=%d", rate))
 				row.Drive = func(n int, s *readbench.Session) error {
-					if err := o.tune(s); err != nil {
-						return err
-					}
 					_, err := o.run(float64(rate), c.SLAStep, n, openloop.Promise{}, s.Period)
 					return err
 				}
-				d.suite.Run(b, row)
+				suite.Run(b, row)
 			}
 		}
 	}
 }
 
-// startOpen is start for open loops: what decides their results too.
-func startOpen(b *testing.B) *Data {
+// startOpen is Start for open loops: it says what decides their results, too.
+func startOpen(b *testing.B) (*readbench.Suite, *Data) {
 	b.Helper()
-	d := start(b)
-	c := d.suite.Config()
-	err := d.suite.Setting("queue", fmt.Sprint(c.Queue))
+	suite, d := Start(b)
+	err := suite.Setting("queue", strconv.Itoa(d.config.Queue))
 	for _, u := range openUnits {
-		err = errors.Join(err, d.suite.Unit(u[0], u[1]))
+		err = errors.Join(err, suite.Unit(u[0], u[1]))
 	}
 	if err != nil {
 		b.Fatal(err)
 	}
-	return d
+	return suite, d
 }

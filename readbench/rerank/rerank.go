@@ -1,150 +1,144 @@
+// Package rerank is the workload of a vector search that ranks anew: a query finds a shortlist by 1-bit codes in memory, reads
+// the full vectors of the shortlist, which lie scattered over a file, ranks them by their exact distance, and keeps the
+// nearest 100.
+//
+// It mirrors the rerank of apache/lucene pull requests 16656 and 16666. One op is one query, answered by one worker; the
+// backends differ in nothing but how the vectors of a shortlist are read.
 package rerank
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strconv"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/readbench/suite/readbench"
-	"github.com/readbench/suite/readbench/prefetch"
 )
 
-// manyQueries is how many different queries there are, unless a case says otherwise: so many that the draws reach all vectors.
-const manyQueries = 1 << 20
+// shared are the data of this process.
+var shared *Data
 
-// A Data is the vectors' file and what is known of it in memory.
-type Data struct {
-	suite  *readbench.Suite
-	index  *index
-	full   []uint32 // with READBENCH_VERIFY=full
-	recall float64
-}
-
-var made struct {
-	once sync.Once
-	data *Data
-	err  error
-}
-
-// start returns the data that READBENCH_* variables describe, made on the first call in a process.
-func start(b *testing.B) *Data {
+// Start returns the suite that READBENCH_* variables describe, on a file of vectors, and the data, both made by the first
+// call in a process. It fails or skips b if they cannot be had.
+func Start(b *testing.B) (*readbench.Suite, *Data) {
 	b.Helper()
-	suite := readbench.StartFiles(b, open)
-	made.once.Do(func() { made.data, made.err = newData(context.Background(), suite) })
-	if made.err != nil {
-		b.Fatal(made.err)
-	}
-	return made.data
-}
-
-// open is the workload's Maker.
-func open(ctx context.Context, c *readbench.Config) ([]*readbench.File, error) {
-	s := newSpec(c)
-	path, err := s.path()
-	if err != nil {
-		return nil, err
-	}
-	f, err := s.open(ctx, path)
-	if err != nil {
-		return nil, err
-	}
-	return []*readbench.File{f}, nil
-}
-
-// newData makes what is in memory, and says what decides the results and is in no row's name.
-func newData(ctx context.Context, suite *readbench.Suite) (*Data, error) {
-	c := suite.Config()
-	ctx, cancel := context.WithTimeout(ctx, c.SetupTimeout)
-	defer cancel()
-	s := newSpec(c)
-	x, err := newIndex(ctx, s)
-	if err != nil {
-		return nil, err
-	}
-	d := &Data{suite: suite, index: x}
-	if c.Verify == readbench.VerifyFull {
-		if d.full, err = checksums(ctx, x); err != nil {
+	suite := readbench.StartFiles(b, func(ctx context.Context, c *readbench.Config) (_ []*readbench.File, err error) {
+		if shared, err = OpenData(ctx, c); err != nil {
 			return nil, err
 		}
-	}
-	if d.recall, err = recall(ctx, x, c.Shortlist); err != nil {
-		return nil, err
-	}
-	for _, setting := range [][2]string{
-		{"vectors", fmt.Sprintf("%d of %d float32 in %d clusters, %s", s.vectors, s.dim, s.clusters, s.align)},
-		{"shortlist", strconv.Itoa(c.Shortlist)},
-	} {
-		err = errors.Join(err, suite.Setting(setting[0], setting[1]))
-	}
-	for unit, better := range map[string]string{"queries/s": "higher", "recall-%": "higher", "reads/op": "lower"} {
-		err = errors.Join(err, suite.Unit(unit, better))
-	}
-	return d, err
-}
-
-// backend is a way of reading a shortlist.
-type backend struct {
-	name     string
-	strategy readbench.Strategy
-}
-
-// backends are those of the benchmarks. With several engines or policies there are several of one name.
-func backends(c *readbench.Config, own ...prefetch.Policy) (bs []backend, err error) {
-	bs = []backend{{"serial", readbench.PreadDirect()}, {"pool", Pool()}}
-	for _, e := range readbench.Engines() {
-		bs = append(bs, backend{"uring-direct", readbench.UringDirect(e)}, backend{"uring", readbench.Uring(e)})
-	}
-	bs = append(bs, backend{"mmap", readbench.MmapRandom()})
-	policies, err := prefetch.Strategy{Random: true}.Strategies(c, own...)
-	for _, s := range policies {
-		bs = append(bs, backend{"mmap-prefetch", s})
-	}
-	return bs, err
-}
-
-// row is the row of a backend; a worker asks query what to answer next.
-func (d *Data) row(be backend, pageCase string, threads int, m *meter, query func(w *readbench.Worker) func() (int64, error)) readbench.Row {
-	c := d.suite.Config()
-	row := readbench.Row{
-		Strategy: be.strategy, Case: pageCase, Threads: threads, Labels: []string{"backend=" + be.name},
-		Units: manyQueries, Batch: 1, MaxRanges: c.Shortlist, MaxRange: d.index.size(), Depth: 64,
-		Skewed: true, // the vectors in the middle of a cluster are in more shortlists than others
-		Extra:  m,
-	}
-	if pageCase == "cold" {
-		row.Units = int64(d.index.clusters) // see draw
-	}
-	row.Op = func(w *readbench.Worker) (func() error, error) {
-		s := newSearcher(w, d.index, c.Shortlist, d.full)
-		m.searchers = append(m.searchers, s)
-		next := query(w)
-		return func() error {
-			q, err := next()
-			if err != nil {
-				return err
-			}
-			return s.serve(q)
-		}, nil
-	}
-	return row
-}
-
-// draw draws queries. In cold, units are clusters, so that no two queries between two evictions are of the same cluster: such
-// would read many of the same vectors. Which of the cluster's queries it is, is drawn too.
-func (d *Data) draw(pageCase string) func(w *readbench.Worker) func() (int64, error) {
-	return func(w *readbench.Worker) func() (int64, error) {
-		unit := make([]int64, 1)
-		return func() (int64, error) {
-			if _, err := w.DrawUnits(unit); err != nil {
-				return 0, err
-			}
-			if pageCase == "cold" {
-				unit[0] += int64(w.Rand().Uint64()%(manyQueries/uint64(d.index.clusters)+1)) * int64(d.index.clusters)
-			}
-			return unit[0], nil
+		return []*readbench.File{shared.File()}, nil
+	})
+	for _, setting := range shared.settings() {
+		if err := suite.Setting(setting[0], setting[1]); err != nil {
+			b.Fatal(err)
 		}
 	}
+	for _, unit := range [][2]string{{"recall", "higher"}, {"reads/op", "lower"}} {
+		if err := suite.Unit(unit[0], unit[1]); err != nil {
+			b.Fatal(err)
+		}
+	}
+	return suite, shared
+}
+
+// settings decide the results and are in no row's name.
+func (d *Data) settings() [][2]string {
+	return [][2]string{
+		{"dim", strconv.Itoa(d.layout.dim)},
+		{"vectors", strconv.Itoa(d.vectors)},
+		{"align", string(d.align)},
+		{"shortlist", strconv.Itoa(d.shortlist)},
+		{"cold-repeats", fmt.Sprintf("%.1f%%", 100*d.warm)},
+	}
+}
+
+// RunQuery measures the closed loop: each worker answers one query after the other. There is a row for each backend, case and
+// number of threads.
+func RunQuery(b *testing.B) {
+	suite, d := Start(b)
+	c := suite.Config()
+	for _, pageCase := range c.Cases {
+		for _, threads := range c.Threads.Or(1, 4) {
+			backends, err := d.Backends(threads)
+			if err != nil {
+				b.Fatal(err)
+			}
+			for _, backend := range backends {
+				suite.Run(b, d.Row(backend, pageCase, threads))
+			}
+		}
+	}
+}
+
+// depth is how many reads a worker on io_uring has in flight, unless READBENCH_DEPTH says otherwise.
+const depth = 64
+
+// Row is a row of queries, one op each, drawn as the case says.
+func (d *Data) Row(backend Backend, pageCase string, threads int) readbench.Row {
+	extra := &extra{recall: d.recalls, backend: backend}
+	return readbench.Row{
+		Strategy: backend.Strategy, Case: pageCase, Threads: threads, Labels: []string{"backend=" + backend.Name},
+		Units: Queries, Batch: 1, MaxRange: d.bytes(), MaxRanges: d.shortlist, Depth: depth, Procs: backend.Procs, Extra: extra,
+		Op: func(w *readbench.Worker) (func() error, error) {
+			if pageCase == "cold" {
+				if err := d.checkCold(); err != nil {
+					return nil, err
+				}
+			}
+			h, err := d.NewHandler(w)
+			if err != nil {
+				return nil, err
+			}
+			extra.add(h)
+			query := make([]int64, 1)
+			return func() error {
+				if _, err := w.DrawUnits(query); err != nil {
+					return err
+				}
+				return h.Serve(query[0])
+			}, nil
+		},
+	}
+}
+
+// extra are the metrics of a row of queries.
+type extra struct {
+	recall  float64
+	backend Backend
+
+	mu       sync.Mutex
+	handlers []*Handler
+}
+
+func (e *extra) add(h *Handler) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.handlers = append(e.handlers, h)
+}
+
+func (e *extra) Reset() {
+	for _, h := range e.handlers {
+		h.counters = counters{}
+	}
+}
+
+func (e *extra) Report(_ int, _ time.Duration, report func(value float64, unit string)) error {
+	var sum counters
+	for _, h := range e.handlers {
+		sum.queries += h.counters.queries
+		sum.reads += h.counters.reads
+	}
+	report(e.recall, "recall")
+	if sum.queries > 0 {
+		report(float64(sum.reads)/float64(sum.queries), "reads/op")
+	}
+	if e.backend.readers > 0 { // what it was tuned to
+		report(float64(e.backend.readers), "pool-readers")
+		if e.backend.Procs > 0 {
+			report(float64(e.backend.Procs), "pool-procs")
+		}
+	}
+	return nil
 }
