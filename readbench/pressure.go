@@ -130,6 +130,7 @@ func (s *pressureState) join() error {
 	if err := s.run.suite.sweep(controller); err != nil {
 		return err
 	}
+	debug.FreeOSMemory() // what this process has no use for any more is not to count as its own
 	if s.group, err = controller.Join(s.name()); err != nil {
 		return err
 	}

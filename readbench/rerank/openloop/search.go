@@ -29,7 +29,7 @@ var ErrNoRate = errors.New("the service level is not kept at any rate")
 const (
 	fine     = 1.04 // ratio of the rate that is too high and the one that is not, at which a search is fine enough
 	back     = 0.96 // a rate that a long trial does not confirm becomes so much lower
-	lowest   = 0.5  // requests per second, below which a search gives up
+	lowest   = 4    // requests per second, below which a search gives up: a trial would take too long
 	highest  = 1e6  // and above which
 	confirms = 12   // long trials at the most
 )
@@ -60,7 +60,7 @@ func Find(p Promise, first float64, trial Trial) (f Finding, err error) {
 		}
 		return try(rate, false)
 	}
-	low, high, err := bracket(first, good)
+	low, high, err := bracket(max(first, lowest), good)
 	if err != nil {
 		return f, err
 	}
