@@ -16,7 +16,7 @@ OUT ?= .out
 RUN = OUT=$(OUT) GO=$(GO) ROUNDS=$(ROUNDS) BENCH='$(BENCH)' BENCHTIME=$(BENCHTIME) ./tools/rounds
 TABLES = $(GO) tool benchstat
 
-.PHONY: test lint unit race fuzz bench sequential micro uring policies noise fio clean
+.PHONY: test lint unit race fuzz bench sequential micro uring policies storedfields rerank noise fio clean
 
 # Everything that must pass.
 test: lint unit race
@@ -86,6 +86,32 @@ policies:
 	@status=0; mkdir -p $(OUT)/policies; OUT=$(OUT)/policies GO=$(GO) ROUNDS=$(ROUNDS) BENCH='$(BENCH)' BENCHTIME=$(BENCHTIME) ./tools/rounds random || status=1; \
 	$(TABLES) -col /policy -row /case,/threads -filter '.unit:ops/ms' $(OUT)/policies/random.txt || status=1; \
 	$(GO) run ./tools/policyshare $(OUT)/policies/random/round-*.txt || status=1; \
+	exit $$status
+
+# A search engine's stored fields, retrieved without prefetch, with prefetch of whole blocks, and of what is needed of them (span), on a mapping advised
+# MADV_RANDOM: documents per second, and the bytes that the device delivered for each. READBENCH_LUCENE_INDEX is an index of one's own.
+storedfields: export READBENCH_POLICIES ?= none,always,backoff,slowclimb,adaptive
+storedfields: export READBENCH_CASES ?= hot,pressure110,pressure200
+storedfields: export READBENCH_THREADS ?= 1,8
+storedfields: export READBENCH_TOPK ?= 100
+storedfields: BENCH := $(call chosen,(RetrieveMmapRandom|PrefetchThenReadMmapRandom)$$)
+storedfields:
+	@status=0; $(RUN) storedfields || status=1; \
+	$(TABLES) -row .name,/prefetch,/policy -col /case,/threads -filter '.unit:docs/s' $(OUT)/storedfields.txt || status=1; \
+	$(TABLES) -row .name,/prefetch,/policy -col /case,/threads -filter '.unit:dev-B/doc' $(OUT)/storedfields.txt | grep -v '^[a-z-]*: '; \
+	exit $$status
+
+# Vector rerank under memory pressure, the file 4 times the memory: queries in a closed loop, and the rate of queries in an open one that keeps the
+# service level (READBENCH_SLA_P99), by backend. SLA is searched for once in each of SLA_ROUNDS rounds.
+SLA_ROUNDS ?= 1
+rerank: export READBENCH_CASES ?= pressure400
+rerank: export READBENCH_METRICS ?= all
+rerank: BENCH := $(call chosen,Query$$)
+rerank:
+	@status=0; mkdir -p $(OUT)/sla; $(RUN) rerank || status=1; \
+	OUT=$(OUT)/sla GO=$(GO) ROUNDS=$(SLA_ROUNDS) BENCH='SLA$$' BENCHTIME=1x ./tools/rounds rerank || status=1; \
+	$(TABLES) -row /backend,/engine,/policy -col /threads -filter '.unit:(queries/s OR sec/op OR p99-sec/op OR ctxsw/op OR cpu-sec/op OR qd)' $(OUT)/rerank.txt || status=1; \
+	$(TABLES) -row /backend,/engine,/policy -col .name -filter '.unit:(queries/s OR open-p50-sec/op OR open-p99-sec/op OR ctxsw/op OR cpu-sec/op OR qd)' $(OUT)/sla/rerank.txt | grep -v '^[a-z-]*: '; \
 	exit $$status
 
 # The noise floor: odd against even rounds of a workload's last run, which differ in nothing.
