@@ -26,9 +26,9 @@ func (d *Data) newOpenRow(backend Backend, pageCase string) (*openRow, readbench
 	o := &openRow{c: d.config, m: &openExtra{extra: row.Extra.(*extra)}}
 	row.Extra = o.m
 	if row.Procs == 0 {
-		// One for each handler, which may hold it while it waits for the device, and one for what has queries come.
-		row.Procs = d.config.Handlers + 1
+		row.Procs = d.config.Handlers // which may hold one each while they wait for the device
 	}
+	row.Procs++ // for what has queries come
 	row.Op = func(w *readbench.Worker) (func() error, error) {
 		if pageCase == "cold" {
 			return nil, readbench.Unsupported("cold: in an open loop queries come without pause, and the file cannot be evicted between them; in a case pressureN reads come from the device too")
@@ -55,14 +55,11 @@ func (d *Data) newOpenRow(backend Backend, pageCase string) (*openRow, readbench
 	return o, row
 }
 
-// leastArrivals is how many queries a percentile is of, at least.
-const leastArrivals = 50
-
 // run has queries come at a rate, for a while, or as many as n if that takes longer.
 func (o *openRow) run(rate float64, during time.Duration, n int, promise openloop.Promise, period func(func(int) bool, func()) (readbench.Period, error)) (openloop.Report, error) {
 	o.runs++
 	load := openloop.New(openloop.Options{
-		Rate: rate, Arrivals: max(n, leastArrivals, int(rate*during.Seconds())),
+		Rate: rate, Arrivals: max(n, int(rate*during.Seconds())),
 		Handlers: o.c.Handlers, Queue: o.c.Queue, Seed: o.c.Seed + o.runs, Promise: promise,
 	})
 	o.load = load
@@ -101,6 +98,8 @@ func (m *openExtra) Report(ops int, elapsed time.Duration, report func(value flo
 	report(float64(r.P99), "open-p99-ns/op")
 	report(float64(r.P999), "open-p999-ns/op")
 	report(100*r.ShedShare(), "shed-%")
+	report(float64(r.Arrived), "arrivals")
+	report(r.InService, "in-service")
 	report(r.Achieved(), "served/s")
 	report(float64(r.LateP99), "generator-late-p99-ns/op")
 	if m.rate > 0 {
@@ -111,7 +110,8 @@ func (m *openExtra) Report(ops int, elapsed time.Duration, report func(value flo
 }
 
 // RunOpenLoop measures queries that come at rates (READBENCH_RATES) and are served by READBENCH_HANDLERS: a row for each backend, case
-// and rate. A run lasts READBENCH_SLA_STEP, or longer if -benchtime says so.
+// and rate. A run lasts READBENCH_SLA_STEP, or longer if -benchtime says so, and until several times as many queries have come as
+// handlers and queue hold: before that, none can be shed.
 func RunOpenLoop(b *testing.B) {
 	suite, d := startOpen(b)
 	c := d.config
@@ -125,7 +125,7 @@ func RunOpenLoop(b *testing.B) {
 				o, row := d.newOpenRow(backend, pageCase)
 				row.Labels = append(row.Labels, fmt.Sprintf("rate=%d", rate))
 				row.Drive = func(n int, s *readbench.Session) error {
-					_, err := o.run(float64(rate), c.SLAStep, n, openloop.Promise{}, s.Period)
+					_, err := o.run(float64(rate), c.SLAStep, max(n, 4*(c.Handlers+c.Queue)), openloop.Promise{}, s.Period)
 					return err
 				}
 				suite.Run(b, row)

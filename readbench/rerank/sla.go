@@ -12,7 +12,9 @@ import (
 
 const (
 	shedAllowed = 0.001 // share of the queries
-	longer      = 3     // times as long as READBENCH_SLA_STEP is the run that confirms a rate
+	longer      = 3     // times as long as READBENCH_SLA_STEP is the run that confirms a rate, at least
+	leastShort  = 100   // queries that a rate is tried with, at least
+	leastLong   = 1000  // and confirmed with: fewer tell nothing of one of 1000
 )
 
 // RunSLA finds the highest rate of queries at which 99 of 100 are answered within READBENCH_SLA_P99 of when they were to come, and
@@ -49,9 +51,9 @@ func (o *openRow) search(s *readbench.Session, promise openloop.Promise) error {
 	first := float64(closed.Ops) / closed.Elapsed.Seconds() / 2
 	f, err := openloop.Find(promise, first, func(rate float64, long bool) (openloop.Report, error) {
 		if long {
-			return o.run(rate, longer*step, 0, promise, s.Period)
+			return o.run(rate, longer*step, leastLong, promise, s.Period)
 		}
-		return o.run(rate, step, 0, promise, s.Try)
+		return o.run(rate, step, leastShort, promise, s.Try)
 	})
 	if errors.Is(err, openloop.ErrNoRate) {
 		return readbench.Unsupported("%w: a p99 of %v is more than this backend can promise here; set %sSLA_P99", err, promise.P99, readbench.EnvPrefix)

@@ -69,6 +69,9 @@ type handler struct {
 	_       cpu.CacheLinePad
 	now     request // that it serves
 	began   bool
+	from    time.Duration // since the start, when it began to serve that
+	busy    time.Duration // it has served
+	last    time.Duration // since the start, when it was last done
 	served  int
 	failed  int
 	latency *hdrhistogram.Histogram
@@ -107,6 +110,9 @@ func (l *Load) Next(number int) bool {
 	}
 	r, ok := <-l.queue
 	h.now = r
+	if ok {
+		h.from = time.Since(l.start)
+	}
 	return ok
 }
 
@@ -116,11 +122,13 @@ func (l *Load) Item(number int) int64 { return l.handlers[number].now.number }
 // Done says that the handler has served its request, or failed to.
 func (l *Load) Done(number int, err error) {
 	h := &l.handlers[number]
+	h.last = time.Since(l.start)
+	h.busy += h.last - h.from
 	if err != nil {
 		h.failed++
 		return
 	}
-	took := time.Since(l.start) - h.now.due
+	took := h.last - h.now.due
 	h.served++
 	_ = h.latency.RecordValue(min(max(1, int64(took)), h.latency.HighestTrackableValue())) // which is never out of range
 	if !l.o.Promise.none() && took > l.o.Promise.P99 {
@@ -149,12 +157,10 @@ func (l *Load) Run() {
 	due := 0.0
 	for n := range l.o.Arrivals {
 		due += gaps.ExpFloat64() * perRequest
-		select {
-		case <-l.stop:
+		late, ok := l.wait(p, l.start.Add(time.Duration(due)))
+		if !ok {
 			return
-		default:
 		}
-		late := p.until(l.start.Add(time.Duration(due)))
 		_ = l.late.RecordValue(min(max(1, int64(late)), l.late.HighestTrackableValue()))
 		l.arrived++
 		select {
@@ -166,6 +172,22 @@ func (l *Load) Run() {
 		if l.broken = l.hopeless(); l.broken {
 			return
 		}
+	}
+}
+
+// wait waits until t, and returns how much later it is; ok is false if the run was cancelled meanwhile.
+func (l *Load) wait(p *pacer, t time.Time) (late time.Duration, ok bool) {
+	const look = 50 * time.Millisecond
+	for {
+		select {
+		case <-l.stop:
+			return 0, false
+		default:
+		}
+		if time.Until(t) <= look {
+			return p.until(t), true
+		}
+		p.until(time.Now().Add(look / 2))
 	}
 }
 

@@ -3,6 +3,7 @@ package openloop
 import (
 	"errors"
 	"math"
+	"runtime"
 	"sync"
 	"testing"
 	"time"
@@ -154,19 +155,13 @@ func TestAStallShows(t *testing.T) {
 		t.Errorf("open loop: %+v", open)
 	}
 	closed := newHistogram()
-	for item := range int64(n) {
+	for item := range int64(10 * n) {
 		begin := time.Now()
 		serve(item)
 		_ = closed.RecordValue(max(1, int64(time.Since(begin))))
 	}
-	slow := 0
-	for _, bar := range closed.Distribution() {
-		if bar.From > int64(stall/2) {
-			slow += int(bar.Count)
-		}
-	}
-	if slow > 5 { // one, and what a busy machine adds
-		t.Errorf("closed loop: %d requests took more than %v", slow, stall/2)
+	if p := time.Duration(closed.ValueAtPercentile(99.9)); p > stall/2 { // a busy machine would have to stall nine times more
+		t.Errorf("closed loop: p99.9 is %v", p)
 	}
 }
 
@@ -191,27 +186,44 @@ func TestLatenessIsRecorded(t *testing.T) {
 
 // Nothing is allocated per request.
 func TestNoAllocations(t *testing.T) {
-	l := New(Options{Rate: 1e9, Arrivals: 1, Handlers: 1, Queue: 1})
+	l := New(Options{Rate: 1e9, Arrivals: 1000, Handlers: 1, Queue: 1000})
 	go l.Run()
-	if !l.Next(0) {
-		t.Fatal("nothing came")
+	for l.Next(0); len(l.queue) < 999; {
+		time.Sleep(time.Millisecond) // until all have come: what Run allocates at its start is not meant
 	}
-	if n := testing.AllocsPerRun(100, func() { l.Done(0, nil) }); n != 0 {
+	if n := testing.AllocsPerRun(500, func() { l.Done(0, nil); l.Next(0) }); n != 0 {
 		t.Errorf("%v allocations", n)
 	}
-	l.Next(0)
+	for l.Next(0) {
+		l.Done(0, nil)
+	}
 }
 
-// The load generator's own error, with a handler that does nothing.
+// The load generator's own error, while handlers serve for a while: none, or computing that keeps half of two processors busy.
 func BenchmarkLateness(b *testing.B) {
+	for _, tc := range []struct {
+		name  string
+		serve time.Duration
+	}{{"idle", 0}, {"busy", 2 * time.Millisecond}} {
+		b.Run(tc.name, func(b *testing.B) { benchmarkLateness(b, tc.serve) })
+	}
+}
+
+func benchmarkLateness(b *testing.B, serve time.Duration) {
+	const handlers = 32
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(handlers + 1))
 	for b.Loop() {
-		l := New(Options{Rate: 500, Arrivals: 500, Handlers: 1, Queue: 1})
+		l := New(Options{Rate: 500, Arrivals: 1000, Handlers: handlers, Queue: 32})
 		var wg sync.WaitGroup
-		wg.Go(func() {
-			for l.Next(0) {
-				l.Done(0, nil)
-			}
-		})
+		for h := range handlers {
+			wg.Go(func() {
+				for l.Next(h) {
+					for begin := time.Now(); time.Since(begin) < serve; {
+					}
+					l.Done(h, nil)
+				}
+			})
+		}
 		l.Run()
 		wg.Wait()
 		r := l.Report()

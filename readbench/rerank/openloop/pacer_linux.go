@@ -48,6 +48,10 @@ func (p *pacer) until(t time.Time) (late time.Duration) {
 			ts := unix.NsecToTimespec(int64(left - lastSleep))
 			_ = unix.Nanosleep(&ts, nil) // if it is interrupted, it goes on
 		case left > spin:
+			runtime.Gosched() // a goroutine that was woken just now may be waiting for this processor
+			if left = time.Until(t); left <= spin {
+				continue
+			}
 			ts := unix.NsecToTimespec(int64(left - spin))
 			unix.RawSyscall(unix.SYS_NANOSLEEP, uintptr(unsafe.Pointer(&ts)), 0, 0)
 		}

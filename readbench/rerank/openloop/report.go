@@ -9,7 +9,9 @@ type Report struct {
 	Served  int
 	Shed    int           // came when the queue was full
 	Failed  int           // were served with an error, or were still queued when the run was cancelled
-	Elapsed time.Duration // from the start until the last one came
+	Elapsed time.Duration // from the start until the last one had come, and was done
+
+	InService float64 // requests that were being served, on average
 
 	P50, P99, P999, Max time.Duration // of the latency of those served, from when they were to come until they were served
 
@@ -27,9 +29,14 @@ func (l *Load) Report() Report {
 	all := newHistogram()
 	for i := range l.handlers {
 		h := &l.handlers[i]
+		r.Elapsed = max(r.Elapsed, h.last)
+		r.InService += h.busy.Seconds()
 		r.Served += h.served
 		r.Failed += h.failed
 		all.Merge(h.latency)
+	}
+	if r.Elapsed > 0 {
+		r.InService /= r.Elapsed.Seconds()
 	}
 	quantile := func(q float64) time.Duration { return time.Duration(all.ValueAtPercentile(q)) }
 	r.P50, r.P99, r.P999, r.Max = quantile(50), quantile(99), quantile(99.9), time.Duration(all.Max())

@@ -36,7 +36,7 @@ const (
 
 // Find searches for the highest rate at which a promise is kept: from first it doubles or halves until it has one rate that is
 // and one that is not, then halves the distance, then confirms the answer by a long trial, going down a little until one does.
-// A machine is noisy: a rate fails only if it does so in two trials of three. There are at most some 150 trials, however noisy.
+// A machine is noisy: a rate fails only if it does so in two trials of three, long ones too. There are at most some 110 trials, however noisy.
 func Find(p Promise, first float64, trial Trial) (f Finding, err error) {
 	try := func(rate float64, long bool) (bool, error) {
 		r, err := trial(rate, long)
@@ -50,17 +50,18 @@ func Find(p Promise, first float64, trial Trial) (f Finding, err error) {
 		}
 		return kept, nil
 	}
-	good := func(rate float64) (bool, error) {
-		ok, err := try(rate, false)
+	keeps := func(rate float64, long bool) (bool, error) {
+		ok, err := try(rate, long)
 		if ok || err != nil {
 			return ok, err
 		}
-		if ok, err = try(rate, false); !ok || err != nil {
+		if ok, err = try(rate, long); !ok || err != nil {
 			return false, err
 		}
-		return try(rate, false)
+		return try(rate, long)
 	}
-	low, high, err := bracket(max(first, lowest), good)
+	good := func(rate float64) (bool, error) { return keeps(rate, false) }
+	low, high, err := bracket(min(max(first, lowest), highest), good)
 	if err != nil {
 		return f, err
 	}
@@ -77,7 +78,7 @@ func Find(p Promise, first float64, trial Trial) (f Finding, err error) {
 		}
 	}
 	for range confirms {
-		ok, err := try(low, true)
+		ok, err := keeps(low, true)
 		if err != nil || ok {
 			return f, err
 		}
@@ -95,12 +96,12 @@ func bracket(rate float64, good func(float64) (bool, error)) (low, high float64,
 	for up := ok; ; {
 		next := rate * 2
 		if !up {
-			next = rate / 2
+			next = max(rate/2, lowest)
 		}
 		switch {
 		case next > highest:
-			return 0, 0, fmt.Errorf("the service level is kept even at %.4g requests per second, more than is tried", rate)
-		case next < lowest:
+			return 0, 0, fmt.Errorf("the service level is kept even at %.4g requests per second, and more than %.4g is not tried", rate, highest)
+		case next == rate:
 			return 0, 0, fmt.Errorf("%w: not even at %.4g requests per second", ErrNoRate, rate)
 		}
 		ok, err := good(next)
