@@ -4,8 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"sync"
 
 	"golang.org/x/sys/cpu"
+
+	"github.com/readbench/suite/internal/iobuf"
+	"github.com/readbench/suite/internal/notice"
 )
 
 // PreadDirect reads with pread(2) past the page cache (O_DIRECT; F_NOCACHE on darwin). A range that is not aligned
@@ -23,10 +27,14 @@ func (preadDirect) Open(f *File, s Setup) (_ Opened, err error) {
 	if err != nil {
 		return nil, err
 	}
-	o := &preadDirectOpened{file: fd, align: align, page: f.PageSize(), setup: s}
+	o := &preadDirectOpened{file: fd, align: align, setup: s}
 	err = verifyDirect(f.Path(), func() error {
-		_, err := o.reader().Read(Range{0, int(min(f.Size(), int64(align)))})
-		return err
+		r, err := o.reader()
+		if err != nil {
+			return err
+		}
+		_, err = r.Read(Range{0, int(min(f.Size(), int64(align)))})
+		return errors.Join(err, r.Close())
 	})
 	if err != nil {
 		return nil, errors.Join(err, fd.Close())
@@ -35,19 +43,30 @@ func (preadDirect) Open(f *File, s Setup) (_ Opened, err error) {
 }
 
 type preadDirectOpened struct {
-	file        *os.File
-	align, page int
-	setup       Setup
+	file  *os.File
+	align int
+	setup Setup
 }
 
 func (o *preadDirectOpened) Alignment() int { return o.align }
 
-func (o *preadDirectOpened) Reader(int) (Reader, error) { return o.reader(), nil }
+func (o *preadDirectOpened) Reader(int) (Reader, error) {
+	r, err := o.reader()
+	if err != nil {
+		return nil, err
+	}
+	if err := r.tellPages(); err != nil {
+		return nil, errors.Join(err, r.Close())
+	}
+	return r, nil
+}
 
-func (o *preadDirectOpened) reader() *preadDirectReader {
-	r := &preadDirectReader{fd: int(o.file.Fd()), align: int64(o.align), page: o.page}
-	r.grow(o.setup.MaxRange)
-	return r
+func (o *preadDirectOpened) reader() (*preadDirectReader, error) {
+	r := &preadDirectReader{fd: int(o.file.Fd()), align: int64(o.align)}
+	if err := r.grow(o.setup.MaxRange); err != nil {
+		return nil, err
+	}
+	return r, nil
 }
 
 func (o *preadDirectOpened) Close() error { return o.file.Close() }
@@ -55,22 +74,33 @@ func (o *preadDirectOpened) Close() error { return o.file.Close() }
 type preadDirectReader struct {
 	fd    int
 	align int64
-	page  int
-	buf   []byte
+	mem   *iobuf.Buffer
+	buf   []byte // mem's
 	counts
 	_ cpu.CacheLinePad
 }
 
 // grow makes the buffer large enough for any range of n bytes with what is around it.
-func (r *preadDirectReader) grow(n int) {
-	r.buf = alignedBuffer(n+2*int(r.align), max(r.page, int(r.align)))
+func (r *preadDirectReader) grow(n int) error {
+	mem, err := iobuf.New(n+2*int(r.align), true)
+	if err != nil {
+		return fmt.Errorf("pread-direct: a buffer for %d bytes: %w", n, err)
+	}
+	old := r.mem
+	r.mem, r.buf = mem, mem.Bytes()
+	if old != nil {
+		return old.Close()
+	}
+	return nil
 }
 
 func (r *preadDirectReader) Read(rg Range) ([]byte, error) {
 	start := rg.Off &^ (r.align - 1)
 	end := (rg.Off + int64(rg.N) + r.align - 1) &^ (r.align - 1)
 	if end-start > int64(len(r.buf)) {
-		r.grow(rg.N)
+		if err := r.grow(rg.N); err != nil {
+			return nil, err
+		}
 	}
 	skip := int(rg.Off - start)
 	// At the end of a file whose size is not aligned, fewer bytes come than the aligned range has: those asked
@@ -79,6 +109,34 @@ func (r *preadDirectReader) Read(rg Range) ([]byte, error) {
 		return nil, err
 	}
 	return r.buf[skip : skip+rg.N], nil
+}
+
+func (r *preadDirectReader) tellPages() error {
+	huge, err := r.mem.Huge()
+	if err == nil {
+		tellHugePages(huge, int64(len(r.buf)))
+	}
+	return err
+}
+
+// Close gives the buffer back.
+func (r *preadDirectReader) Close() error {
+	r.buf = nil
+	return r.mem.Close()
+}
+
+var toldHugePages sync.Once
+
+// tellHugePages prints for people, once, where the buffers of direct reads are: it decides much of what these
+// cost. huge of all bytes are in huge pages.
+func tellHugePages(huge, all int64) {
+	toldHugePages.Do(func() {
+		if huge >= all {
+			notice.Printf("direct reads: the buffers are in huge pages")
+		} else {
+			notice.Printf("direct reads: %d of a buffer's %d bytes are in huge pages, which costs much: %s", huge, all, iobuf.Setting())
+		}
+	})
 }
 
 func (r *preadDirectReader) Counts() Counts { return r.counts.as("pread") }

@@ -139,6 +139,7 @@ func (s ring) refused(err error) error {
 func (s ring) open(o uring.Options, setup Setup) (*uring.Ring, error) {
 	o.Engine = uring.Engine(s.engine)
 	o.OneThread = true
+	o.HugePages = s.direct
 	o.KeepProcessor = setup.Config.Procs == ProcsThreads && s.engine == EngineRing // giouring makes its own calls
 	r, err := uring.Open(o)
 	if err != nil {
@@ -162,6 +163,13 @@ func (o *ringOpened) Reader(worker int) (Reader, error) {
 	r, err := o.open(opts, o.setup)
 	if err != nil {
 		return nil, err
+	}
+	if o.direct {
+		huge, all, err := r.HugePages()
+		if err != nil {
+			return nil, errors.Join(fmt.Errorf("%s: %w", o.name, err), r.Close())
+		}
+		tellHugePages(huge, all)
 	}
 	reader := newRingReader(r, o.setup.MaxRange)
 	switch o.form {

@@ -124,6 +124,8 @@ var benchOptions = []struct {
 }{
 	{"engine=ring/how=keep", Options{OneThread: true, KeepProcessor: true}},
 	{"engine=ring/how=keep-fixed", Options{OneThread: true, KeepProcessor: true, FixedBuffers: true, FixedFile: true}},
+	{"engine=ring/how=keep-huge", Options{OneThread: true, KeepProcessor: true, HugePages: true}},
+	{"engine=ring/how=keep-fixed-huge", Options{OneThread: true, KeepProcessor: true, FixedBuffers: true, FixedFile: true, HugePages: true}},
 	{"engine=ring/how=thread", Options{OneThread: true}},
 	{"engine=ring/how=any", Options{}},
 	{"engine=giouring/how=thread", Options{Engine: EngineGiouring, OneThread: true}},

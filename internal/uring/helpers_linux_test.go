@@ -50,13 +50,14 @@ func onAll(t *testing.T, test func(t *testing.T, o Options)) {
 			{OneThread: true},
 			{OneThread: true, KeepProcessor: true},
 			{FixedBuffers: true, FixedFile: true},
-			{Align: 4096},
+			{Align: 4096, HugePages: true},
 			{OneThread: true, Align: 4096, FixedBuffers: true},
+			{OneThread: true, Align: 4096, FixedBuffers: true, HugePages: true},
 		} {
 			if o.Engine = e; o.KeepProcessor && e == EngineGiouring {
 				continue
 			}
-			name := fmt.Sprintf("engine=%s/align=%d/thread=%t/keep=%t/buffers=%t/file=%t", e, o.Align, o.OneThread, o.KeepProcessor, o.FixedBuffers, o.FixedFile)
+			name := fmt.Sprintf("engine=%s/align=%d/thread=%t/keep=%t/buffers=%t/file=%t/huge=%t", e, o.Align, o.OneThread, o.KeepProcessor, o.FixedBuffers, o.FixedFile, o.HugePages)
 			t.Run(name, func(t *testing.T) {
 				o.File = reopen(t, content(t), o)
 				o.Depth, o.MaxRange = 8, 20000

@@ -8,7 +8,8 @@ import (
 	"unsafe"
 
 	"golang.org/x/sys/cpu"
-	"golang.org/x/sys/unix"
+
+	"github.com/readbench/suite/internal/iobuf"
 )
 
 // A Ring reads batches through io_uring. It is used by one goroutine at a time, and with Options.OneThread by the one that
@@ -27,8 +28,9 @@ type Ring struct {
 	readOp uint8
 	align  int64
 
-	buf    []byte // of all slots, one after the other; outside the Go heap
-	stride int    // bytes of one
+	mem    *iobuf.Buffer // nil for a ring that only hints
+	buf    []byte        // its bytes: of all slots, one after the other
+	stride int           // bytes of one
 	slots  []slot
 	free   []uint32     // slots in no use, a stack
 	req    request      // what is pushed; here, for it would be allocated elsewhere
@@ -145,9 +147,10 @@ func (r *Ring) makeSlots() error {
 		return fmt.Errorf("io_uring: registering %d buffers of %d bytes: the kernel takes %d bytes at once; ask for a smaller depth or shorter reads", len(r.slots), r.stride, maxFixedBuffer)
 	}
 	var err error
-	if r.buf, err = r.sys.mmap(-1, 0, n, unix.MAP_PRIVATE|unix.MAP_ANONYMOUS); err != nil {
-		return refused(r.sys, fmt.Sprintf("mmap of %d buffers of %d bytes", len(r.slots), r.stride), n, err)
+	if r.mem, err = r.sys.buffer(n, o.HugePages); err != nil {
+		return refused(r.sys, fmt.Sprintf("%d buffers of %d bytes", len(r.slots), r.stride), n, err)
 	}
+	r.buf = r.mem.Bytes()
 	return nil
 }
 
@@ -183,8 +186,8 @@ func (r *Ring) String() string {
 	if !r.closed {
 		flags = flagNames(r.eng.flags())
 	}
-	return fmt.Sprintf("engine=%s flags=%s depth=%d batches=%d align=%d one-thread=%t keep-processor=%t fixed-buffers=%t fixed-file=%t buffer-bytes=%d",
-		engine, flags, r.opts.Depth, r.opts.Batches, r.opts.Align, r.opts.OneThread, r.opts.KeepProcessor, r.opts.FixedBuffers, r.opts.FixedFile, len(r.slots)*r.stride)
+	return fmt.Sprintf("engine=%s flags=%s depth=%d batches=%d align=%d one-thread=%t keep-processor=%t fixed-buffers=%t fixed-file=%t huge-pages=%t buffer-bytes=%d",
+		engine, flags, r.opts.Depth, r.opts.Batches, r.opts.Align, r.opts.OneThread, r.opts.KeepProcessor, r.opts.FixedBuffers, r.opts.FixedFile, r.opts.HugePages, len(r.slots)*r.stride)
 }
 
 // Counts is what the ring did so far.
@@ -192,6 +195,16 @@ func (r *Ring) Counts() Counts { return r.counts }
 
 // Err is why the ring failed, nil if it did not.
 func (r *Ring) Err() error { return r.err }
+
+// HugePages asks the kernel how many bytes of the buffers are in huge pages now, and tells how many they have. It costs
+// a look through the mappings of this process. No read may be added or awaited by others meanwhile, as for any method.
+func (r *Ring) HugePages() (huge, all int64, err error) {
+	if r.mem == nil || r.closed {
+		return 0, 0, nil
+	}
+	huge, err = r.mem.Huge()
+	return huge, int64(len(r.buf)), err
+}
 
 // idle reports whether the ring can be handed to somebody else.
 func (r *Ring) idle() bool {
@@ -219,8 +232,8 @@ func (r *Ring) release() error {
 	switch {
 	case r.lost:
 		errs = append(errs, fmt.Errorf("io_uring: %d bytes of buffers stay mapped for good: %d reads into them could not be waited for", len(r.buf), r.flying))
-	case r.buf != nil:
-		errs = append(errs, r.sys.munmap(r.buf))
+	case r.mem != nil:
+		errs = append(errs, r.mem.Close())
 	}
 	r.buf = nil
 	if r.opts.OneThread {

@@ -42,6 +42,9 @@ func (*Ring) Counts() Counts { return Counts{} }
 // Err is unsupported here.
 func (*Ring) Err() error { return unsupported() }
 
+// HugePages tells nothing here.
+func (*Ring) HugePages() (huge, all int64, err error) { return 0, 0, unsupported() }
+
 func (*Ring) String() string { return "unsupported on " + runtime.GOOS }
 
 func (*Ring) idle() bool { return false }

@@ -6,6 +6,8 @@ import (
 	"unsafe"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/readbench/suite/internal/iobuf"
 )
 
 // system is what this package asks of the operating system: the three calls of io_uring, memory, and what explains a
@@ -17,6 +19,7 @@ type system interface {
 	register(fd int, op uint32, arg unsafe.Pointer, n uint32) error
 	mmap(fd int, off int64, n, flags int) ([]byte, error)
 	munmap(p []byte) error
+	buffer(n int, huge bool) (*iobuf.Buffer, error)
 	close(fd int) error
 
 	// disabled is the content of /proc/sys/kernel/io_uring_disabled, "" if there is none.
@@ -67,6 +70,8 @@ func (linux) mmap(fd int, off int64, n, flags int) ([]byte, error) {
 }
 
 func (linux) munmap(p []byte) error { return unix.Munmap(p) }
+
+func (linux) buffer(n int, huge bool) (*iobuf.Buffer, error) { return iobuf.New(n, huge) }
 
 func (linux) close(fd int) error { return unix.Close(fd) }
 

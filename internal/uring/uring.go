@@ -72,6 +72,9 @@ type Options struct {
 	// FixedFile registers the file, which then need not be looked up for every read. Closing File does not affect the
 	// ring any more.
 	FixedFile bool
+	// HugePages asks for the buffers in huge pages, which takes up to 2 MiB more of memory. It is for direct reads: what the
+	// kernel and the device do per page of a buffer, they do once then (BenchmarkDirect). Ring.HugePages tells whether there were some.
+	HugePages bool
 	// OneThread locks the goroutine that calls Open to its thread until it calls Close, and lets no other use the ring.
 	// Where the kernel can (6.1), completions are then processed by that thread when it waits and only when all it waits
 	// for is there: one wake-up per batch instead of one per read. A ring in a Pool cannot have it.
