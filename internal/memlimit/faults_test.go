@@ -243,24 +243,37 @@ func TestLimitRefused(t *testing.T) {
 	}
 	for _, c := range []struct {
 		rule, want string
+		refused    bool // by this machine: a LimitError
 		k          *kernel
 		before     func(k *kernel, g *Group)
 	}{
-		{"an ancestor's limit is lower, version 1", "bound to 1000000 already, by /sys/fs/cgroup/memory/job:",
+		{"an ancestor's limit is lower, version 1", "bound to 1000000 already, by /sys/fs/cgroup/memory/job/memory.limit_in_bytes,", true,
 			with(hybrid(), map[string]string{"/sys/fs/cgroup/memory/job/memory.limit_in_bytes": "1000000\n"}), nil},
-		{"the group's own limit, which a sibling has not", "bound to 1000000 already, by " + v2Home,
+		{"the group's own limit, which a sibling has not", "echo 134217728 | sudo tee " + v2Home + "/memory.max", true,
 			with(user(), map[string]string{v2Home + "/memory.max": "1000000\n"}), nil},
-		{"pages that cannot be reclaimed", "device or resource busy (it holds ", hybrid(), func(k *kernel, g *Group) { k.faults["write "+g.dir+"/memory.limit_in_bytes"] = syscall.EBUSY }},
-		{"swap that cannot be forbidden", "sudo swapoff -a", user(), func(k *kernel, g *Group) { delete(k.text, g.dir+"/memory.swap.max") }},
-		{"a kernel that sets another number", "134217728 was set, and it is 67108864", hybrid(), func(k *kernel, g *Group) { k.sets["memory.limit_in_bytes"] = "67108864" }},
-		{"memory that is taken away", "memory.current: no such file", user(), func(k *kernel, g *Group) { delete(k.text, g.dir+"/memory.current") }},
+		{"pages that cannot be reclaimed", "device or resource busy (it holds ", false, hybrid(), func(k *kernel, g *Group) { k.faults["write "+g.dir+"/memory.limit_in_bytes"] = syscall.EBUSY }},
+		{"swap that cannot be forbidden", "sudo swapoff -a", true, user(), func(k *kernel, g *Group) { delete(k.text, g.dir+"/memory.swap.max") }},
+		{"a kernel that sets another number", "134217728 was set, and it is 67108864", false, hybrid(), func(k *kernel, g *Group) { k.sets["memory.limit_in_bytes"] = "67108864" }},
+		{"memory that is taken away", "memory.current: no such file", false, user(), func(k *kernel, g *Group) { delete(k.text, g.dir+"/memory.current") }},
 	} {
 		g := joinFake(t, c.k)
 		if c.before != nil {
 			c.before(c.k, g)
 		}
-		if err := g.Limit(128 << 20); err == nil || !strings.Contains(err.Error(), c.want) {
+		err := g.Limit(128 << 20)
+		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %q", c.rule, err, c.want)
+		}
+		var limit *LimitError
+		if is := errors.As(err, &limit); is != c.refused || is && limit.Limit != 128<<20 || errors.Is(err, ErrUnsupported) != c.refused {
+			t.Errorf("%s: %v is a LimitError: %t, wraps ErrUnsupported: %t; want %t", c.rule, err, is, errors.Is(err, ErrUnsupported), c.refused)
+		}
+		if c.k.members[me] != g.dir {
+			t.Errorf("%s: this process is in %s", c.rule, c.k.members[me])
+		}
+		clear(c.k.faults)
+		if err := g.Close(); err != nil || c.k.members[me] == g.dir {
+			t.Errorf("%s: closing the group: %v, and this process is in %s", c.rule, err, c.k.members[me])
 		}
 	}
 	k = user()

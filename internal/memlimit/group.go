@@ -133,8 +133,9 @@ func (c *Controller) enable() (bool, error) {
 }
 
 // Limit sets the limit of the group's memory, in bytes (rounded down to a page), and forbids it to swap. A limit
-// that leaves no room for the process itself is refused with a TooSmallError, and one above what it is bound by
-// already is refused, too, because it would not be the one that counts. It may be called again.
+// that leaves no room for the process itself is refused with a TooSmallError. One above what the process is bound by already would
+// not be the one that counts: that, or swap that cannot be forbidden, is a LimitError. It may be called again. After
+// an error the process is still in the group.
 func (g *Group) Limit(bytes int64) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -159,9 +160,12 @@ func (g *Group) Limit(bytes int64) error {
 		return err
 	}
 	if bytes > bound {
-		return fmt.Errorf("a memory limit of %d bytes: this process is bound to %d already, by %s: choose at most that", bytes, bound, dir)
+		return &LimitError{bytes, fmt.Errorf("this process is bound to %d already, by %s, and a group cannot have more; what would help: a limit of at most that, or (in a container, --memory=%[3]d when it is started) echo %[3]d | sudo tee %[2]s",
+			bound, path.Join(dir, g.c.version.limitFile()), bytes)}
 	}
-	if err := g.c.version.setLimit(g.c.files, g.dir, bytes); err != nil {
+	if err := g.c.version.setLimit(g.c.files, g.dir, bytes); errors.Is(err, ErrUnsupported) {
+		return &LimitError{bytes, err}
+	} else if err != nil {
 		err = fmt.Errorf("limiting the memory of %s to %d bytes: %w", g.dir, bytes, err)
 		if errors.Is(err, syscall.EBUSY) {
 			err = fmt.Errorf("%w (it holds %d that cannot be reclaimed, of which locked memory is a part)", err, u.Current-u.Reclaimable)

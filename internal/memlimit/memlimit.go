@@ -38,8 +38,24 @@ import (
 	"fmt"
 )
 
-// ErrUnsupported is wrapped by errors that say: this machine, or this user, has no memory-limited groups.
+// ErrUnsupported is wrapped by errors that say: this machine, or this user, has no memory-limited groups, or (LimitError) none
+// with that limit.
 var ErrUnsupported = errors.New("memory limits unsupported here")
+
+// A LimitError says that this machine does not let the group have the limit that was asked for. It names cause and remedy, and
+// wraps ErrUnsupported. Other than with any other error that does, there is a group, and this process is in it, without
+// a limit of its own or with the one from before: who wants to try something else closes it first.
+type LimitError struct {
+	Limit int64 // bytes that were asked for
+	cause error
+}
+
+func (e *LimitError) Error() string {
+	return fmt.Sprintf("a memory limit of %d bytes: %v", e.Limit, e.cause)
+}
+
+// Unwrap lets errors.Is find ErrUnsupported and the cause.
+func (e *LimitError) Unwrap() []error { return []error{ErrUnsupported, e.cause} }
 
 // A TooSmallError says that a limit leaves no room for what the process needs itself.
 type TooSmallError struct {

@@ -17,12 +17,14 @@ type version interface {
 	lift(f files, dir string) error
 	limit(f files, dir string) (int64, error) // Unlimited, if there is none or the group cannot have one
 	usage(f files, dir string) (Usage, error)
+	limitFile() string // the file that has the limit
 	oomEvents() string // the file that has a line "oom_kill N"
 }
 
 type v1 struct{}
 
 func (v1) String() string    { return "control groups version 1" }
+func (v1) limitFile() string { return "memory.limit_in_bytes" }
 func (v1) oomEvents() string { return "memory.oom_control" }
 
 // swapSlack is how far the limit on memory and swap lies above that on memory, in bytes. Were they alike, the
@@ -42,7 +44,7 @@ func (v v1) setLimit(f files, dir string, bytes int64) error {
 	if err := f.Write(path.Join(dir, "memory.swappiness"), "0"); err != nil {
 		return err
 	}
-	if err := write(f, path.Join(dir, "memory.limit_in_bytes"), bytes); err != nil {
+	if err := write(f, path.Join(dir, v1{}.limitFile()), bytes); err != nil {
 		return err
 	}
 	if !accounted {
@@ -56,11 +58,11 @@ func (v1) lift(f files, dir string) error {
 	if notThere(err) {
 		err = nil
 	}
-	return errors.Join(err, f.Write(path.Join(dir, "memory.limit_in_bytes"), "-1"))
+	return errors.Join(err, f.Write(path.Join(dir, v1{}.limitFile()), "-1"))
 }
 
 func (v1) limit(f files, dir string) (int64, error) {
-	n, err := number(f, path.Join(dir, "memory.limit_in_bytes"))
+	n, err := number(f, path.Join(dir, v1{}.limitFile()))
 	const none = 1 << 60 // or more: the kernel's largest number of pages, in bytes
 	if err == nil && n >= none {
 		return Unlimited, nil
@@ -100,6 +102,7 @@ func notThere(err error) bool {
 type v2 struct{}
 
 func (v2) String() string    { return "control groups version 2" }
+func (v2) limitFile() string { return "memory.max" }
 func (v2) oomEvents() string { return "memory.events" }
 
 func (v2) setLimit(f files, dir string, bytes int64) error {
@@ -116,13 +119,13 @@ func (v2) setLimit(f files, dir string, bytes int64) error {
 	if err != nil {
 		return err
 	}
-	return write(f, path.Join(dir, "memory.max"), bytes)
+	return write(f, path.Join(dir, v2{}.limitFile()), bytes)
 }
 
-func (v2) lift(f files, dir string) error { return f.Write(path.Join(dir, "memory.max"), "max") }
+func (v2) lift(f files, dir string) error { return f.Write(path.Join(dir, v2{}.limitFile()), "max") }
 
 func (v2) limit(f files, dir string) (int64, error) {
-	n, err := number(f, path.Join(dir, "memory.max"))
+	n, err := number(f, path.Join(dir, v2{}.limitFile()))
 	if errors.Is(err, fs.ErrNotExist) { // the root, or no memory controller in this group
 		return Unlimited, nil
 	}
