@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"golang.org/x/sys/unix"
@@ -180,4 +181,47 @@ func TestRingDirectNeedsDirect(t *testing.T) {
 func strategyDirect(s Strategy) bool {
 	r, ok := s.(ring)
 	return ok && r.direct
+}
+
+// Buffers of direct reads are in huge pages where the kernel lets itself be asked for them, and are given back.
+func TestDirectBuffersAreInHugePages(t *testing.T) {
+	enabled, err := os.ReadFile("/sys/kernel/mm/transparent_hugepage/enabled")
+	if err != nil || !strings.Contains(string(enabled), "[madvise]") {
+		t.Skipf("huge pages are not there for those who ask, and only for them: %q, %v", enabled, err)
+	}
+	for _, strategy := range []Strategy{PreadDirect(), UringDirect(EngineRing), UringDirectFixed(EngineRing), UringDirectPipelined(EngineRing), Uring(EngineRing)} {
+		s := testSuite(t)
+		r, err := s.open(randomRow(s, strategy, "hot", 1))
+		if errors.Is(err, ErrUnsupported) {
+			t.Log(err)
+			continue
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		w := r.workers[0]
+		var huge, all int64
+		err = w.do(func() (err error) {
+			switch x := w.reader.(type) {
+			case *preadDirectReader:
+				all = int64(len(x.buf))
+				huge, err = x.mem.Huge()
+			case *ringReader:
+				huge, all, err = x.ring.HugePages()
+			case *ringPipeliner:
+				huge, all, err = x.ring.HugePages()
+			}
+			return err
+		})
+		_, direct := r.opened[0].(Direct)
+		if err != nil || all == 0 || (huge >= all) != direct {
+			t.Errorf("%s: %d of %d bytes are in huge pages; %v", strategy.Name(), huge, all, err)
+		}
+		reader := w.reader
+		if err := r.close(); err != nil {
+			t.Error(err)
+		}
+		if x, ok := reader.(*preadDirectReader); ok && x.mem.Bytes() != nil {
+			t.Errorf("%s: the buffer was not given back", strategy.Name())
+		}
+	}
 }
