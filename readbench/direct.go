@@ -55,8 +55,10 @@ func (o *preadDirectOpened) Reader(int) (Reader, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := r.tellPages(); err != nil {
-		return nil, errors.Join(err, r.Close())
+	if len(r.buf) >= worthHuge {
+		if err := tellHugePages(r.hugePages); err != nil {
+			return nil, errors.Join(err, r.Close())
+		}
 	}
 	return r, nil
 }
@@ -82,7 +84,8 @@ type preadDirectReader struct {
 
 // grow makes the buffer large enough for any range of n bytes with what is around it.
 func (r *preadDirectReader) grow(n int) error {
-	mem, err := iobuf.New(n+2*int(r.align), true)
+	n += 2 * int(r.align)
+	mem, err := iobuf.New(n, n >= worthHuge)
 	if err != nil {
 		return fmt.Errorf("pread-direct: a buffer for %d bytes: %w", n, err)
 	}
@@ -111,12 +114,9 @@ func (r *preadDirectReader) Read(rg Range) ([]byte, error) {
 	return r.buf[skip : skip+rg.N], nil
 }
 
-func (r *preadDirectReader) tellPages() error {
-	huge, err := r.mem.Huge()
-	if err == nil {
-		tellHugePages(huge, int64(len(r.buf)))
-	}
-	return err
+func (r *preadDirectReader) hugePages() (huge, all int64, err error) {
+	huge, err = r.mem.Huge()
+	return huge, int64(len(r.buf)), err
 }
 
 // Close gives the buffer back.
@@ -125,18 +125,26 @@ func (r *preadDirectReader) Close() error {
 	return r.mem.Close()
 }
 
+// worthHuge is how large a buffer is, in bytes, that is worth a huge page of 2 MiB: there may be many of them.
+const worthHuge = 16 << 10
+
 var toldHugePages sync.Once
 
-// tellHugePages prints for people, once, where the buffers of direct reads are: it decides much of what these
-// cost. huge of all bytes are in huge pages.
-func tellHugePages(huge, all int64) {
+// tellHugePages prints for people, once, where the buffers of direct reads are: it decides much of what these cost. look says
+// how many of all bytes of a buffer are in huge pages.
+func tellHugePages(look func() (huge, all int64, err error)) (err error) {
 	toldHugePages.Do(func() {
+		var huge, all int64
+		if huge, all, err = look(); err != nil {
+			return
+		}
 		if huge >= all {
 			notice.Printf("direct reads: the buffers are in huge pages")
 		} else {
 			notice.Printf("direct reads: %d of a buffer's %d bytes are in huge pages, which costs much: %s", huge, all, iobuf.Setting())
 		}
 	})
+	return err
 }
 
 func (r *preadDirectReader) Counts() Counts { return r.counts.as("pread") }

@@ -104,7 +104,7 @@ type pressureState struct {
 // group, or by taking the rest of the machine's where no group can be made.
 func (s *pressureState) squeeze(ctx context.Context) error {
 	groupErr := s.join()
-	if groupErr == nil || !errors.Is(groupErr, memlimit.ErrUnsupported) {
+	if groupErr == nil || s.group != nil || !errors.Is(groupErr, memlimit.ErrUnsupported) { // once joined, nothing else is tried
 		return groupErr
 	}
 	if s.cache < memhog.Floor {
@@ -146,7 +146,11 @@ func (s *pressureState) limit(bytes int64) error {
 		return fmt.Errorf("%s: %s of data leave %d bytes for their pages: %w; so %s of data or more would work (%sSIZE, or a %sLIMIT of %s or more)",
 			s.name(), Size(s.run.files.size()), s.cache, err, (data>>20+1)<<20, EnvPrefix, EnvPrefix, Size(small.Least>>20+1)<<20)
 	}
-	if err != nil {
+	var unfit *memlimit.LimitError
+	switch {
+	case errors.As(err, &unfit):
+		return Unsupported("%s: %w", s.name(), err)
+	case err != nil:
 		return fmt.Errorf("%s: %w", s.name(), err)
 	}
 	s.limited = bytes

@@ -165,11 +165,9 @@ func (o *ringOpened) Reader(worker int) (Reader, error) {
 		return nil, err
 	}
 	if o.direct {
-		huge, all, err := r.HugePages()
-		if err != nil {
+		if err := tellHugePages(r.HugePages); err != nil {
 			return nil, errors.Join(fmt.Errorf("%s: %w", o.name, err), r.Close())
 		}
-		tellHugePages(huge, all)
 	}
 	reader := newRingReader(r, o.setup.MaxRange)
 	switch o.form {

@@ -3,6 +3,7 @@ package rerank
 import (
 	"errors"
 	"fmt"
+	"io"
 	"sync"
 	"sync/atomic"
 
@@ -37,8 +38,15 @@ func (s pool) Open(f *readbench.File, setup readbench.Setup) (readbench.Opened, 
 	}
 	// As many messages as all workers can send: sending never blocks.
 	o := &poolOpened{opened: direct, align: d.Alignment(), setup: setup, readers: s.readers, tasks: make(chan poolTask, setup.Threads*s.readers)}
-	for range s.readers {
-		o.running.Go(o.read)
+	for i := range s.readers {
+		reader, err := direct.Reader(setup.Threads + i)
+		if err != nil {
+			return nil, errors.Join(fmt.Errorf("pool: %w", err), o.Close())
+		}
+		o.direct = append(o.direct, reader)
+	}
+	for _, reader := range o.direct {
+		o.running.Go(func() { o.read(reader) })
 	}
 	return o, nil
 }
@@ -48,8 +56,10 @@ type poolOpened struct {
 	align   int
 	setup   readbench.Setup
 	readers int
+	direct  []readbench.Reader // of the goroutines
 	tasks   chan poolTask
 	running sync.WaitGroup
+	counted bool // whether a reader tells what these have done
 }
 
 // poolTask is what a goroutine is sent: to read the ranges first, first+step, … of a batch.
@@ -58,9 +68,9 @@ type poolTask struct {
 	first, step int
 }
 
-func (o *poolOpened) read() {
+func (o *poolOpened) read(with readbench.Reader) {
 	for t := range o.tasks {
-		t.batch.read(t.first, t.step)
+		t.batch.read(with, t.first, t.step)
 	}
 }
 
@@ -69,29 +79,32 @@ func (o *poolOpened) Alignment() int { return o.align }
 func (o *poolOpened) Close() error {
 	close(o.tasks)
 	o.running.Wait()
-	return o.opened.Close()
+	var err error
+	for _, r := range o.direct {
+		if c, ok := r.(io.Closer); ok {
+			err = errors.Join(err, c.Close())
+		}
+	}
+	return errors.Join(err, o.opened.Close())
 }
 
-// Reader makes a direct reader, and so a buffer, for each range of a batch: they are all there until the batch is delivered.
-func (o *poolOpened) Reader(worker int) (readbench.Reader, error) {
-	r := &poolReader{pool: o, done: make(chan struct{}, 1)}
-	for range max(1, o.setup.Batch) {
-		slot, err := o.opened.Reader(worker)
-		if err != nil {
-			return nil, err
-		}
-		r.slots = append(r.slots, slot)
-	}
-	r.results = make([]poolResult, len(r.slots))
+// Reader makes room for a batch: what a goroutine has read is copied there, so that all of it is there until the batch is
+// delivered. That costs little beside a read: there are many more rooms than goroutines, and buffers for direct reads are dear.
+func (o *poolOpened) Reader(int) (readbench.Reader, error) {
+	batch := max(1, o.setup.Batch)
+	r := &poolReader{pool: o, done: make(chan struct{}, 1), teller: !o.counted, results: make([]poolResult, batch), room: make([]byte, batch*o.setup.MaxRange)}
+	o.counted = true
 	return r, nil
 }
 
 type poolReader struct {
 	pool    *poolOpened
-	slots   []readbench.Reader
+	room    []byte // MaxRange bytes for each range of a batch
 	results []poolResult
 	ranges  []readbench.Range // of the batch under way
-	done    chan struct{}     // sent to by the last goroutine
+	one     [1]readbench.Range
+	done    chan struct{} // sent to by the last goroutine
+	teller  bool          // whether this one counts what the goroutines do, for all readers
 
 	_    cpu.CacheLinePad
 	left atomic.Int32 // goroutines that are not done
@@ -104,23 +117,29 @@ type poolResult struct {
 }
 
 // read reads some ranges of the batch; it runs on a goroutine of the pool.
-func (r *poolReader) read(first, step int) {
+func (r *poolReader) read(with readbench.Reader, first, step int) {
+	size := r.pool.setup.MaxRange
 	for i := first; i < len(r.ranges); i += step {
 		res := &r.results[i]
-		res.p, res.err = r.slots[i].Read(r.ranges[i])
+		p, err := with.Read(r.ranges[i])
+		res.p, res.err = append(r.room[i*size:i*size:(i+1)*size], p...), err
 	}
 	if r.left.Add(-1) == 0 {
 		r.done <- struct{}{}
 	}
 }
 
-// Read reads on the worker's own goroutine.
-func (r *poolReader) Read(rg readbench.Range) ([]byte, error) { return r.slots[0].Read(rg) }
+// Read has the pool read one range.
+func (r *poolReader) Read(rg readbench.Range) ([]byte, error) {
+	r.one[0] = rg
+	err := r.readTogether(r.one[:])
+	return r.results[0].p, err
+}
 
-// ReadBatch reads as many ranges at a time as there are buffers: all of a batch that is no larger than Setup.Batch.
+// ReadBatch reads as many ranges at a time as there is room for: all of a batch that is no larger than Setup.Batch.
 func (r *poolReader) ReadBatch(rs []readbench.Range, each func(i int, p []byte) error) error {
-	for from := 0; from < len(rs); from += len(r.slots) {
-		if err := r.readTogether(rs[from:min(from+len(r.slots), len(rs))]); err != nil {
+	for from := 0; from < len(rs); from += len(r.results) {
+		if err := r.readTogether(rs[from:min(from+len(r.results), len(rs))]); err != nil {
 			return err
 		}
 		for i := range r.ranges {
@@ -149,15 +168,22 @@ func (r *poolReader) readTogether(rs []readbench.Range) error {
 	return nil
 }
 
-// Counts are those of its direct readers.
+// Counts are those of all goroutines, told by one reader for all.
 func (r *poolReader) Counts() readbench.Counts {
 	sum := readbench.Counts{Calls: map[string]uint64{}}
-	for _, slot := range r.slots {
-		if c, ok := slot.(readbench.Counter); ok {
-			d := c.Counts()
-			for kind, n := range d.Calls {
-				sum.Calls[kind] += n
+	for _, with := range r.pool.direct {
+		c, ok := with.(readbench.Counter)
+		if !ok {
+			continue
+		}
+		d := c.Counts()
+		for kind, n := range d.Calls {
+			if !r.teller {
+				n = 0
 			}
+			sum.Calls[kind] += n
+		}
+		if r.teller {
 			sum.ReadSyscalls += d.ReadSyscalls
 			sum.Short += d.Short
 			sum.Retried += d.Retried
