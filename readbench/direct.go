@@ -130,17 +130,15 @@ const worthHuge = 16 << 10
 
 var toldHugePages sync.Once
 
-// tellHugePages prints for people, once, where the buffers of direct reads are: it decides much of what these cost. look says
-// how many of all bytes of a buffer are in huge pages.
+// tellHugePages prints for people, once, if the buffers of direct reads are not in huge pages: that decides much of what these
+// cost. look says how many of all bytes of a buffer are.
 func tellHugePages(look func() (huge, all int64, err error)) (err error) {
 	toldHugePages.Do(func() {
 		var huge, all int64
 		if huge, all, err = look(); err != nil {
 			return
 		}
-		if huge >= all {
-			notice.Printf("direct reads: the buffers are in huge pages")
-		} else {
+		if huge < all {
 			notice.Printf("direct reads: %d of a buffer's %d bytes are in huge pages, which costs much: %s", huge, all, iobuf.Setting())
 		}
 	})

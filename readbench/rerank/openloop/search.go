@@ -28,10 +28,10 @@ var ErrNoRate = errors.New("the service level is not kept at any rate")
 
 const (
 	fine     = 1.04 // ratio of the rate that is too high and the one that is not, at which a search is fine enough
-	back     = 0.96 // a rate that a long trial does not confirm becomes so much lower
+	back     = 0.04 // the share by which a rate that a long trial does not confirm is lowered, twice; then it doubles
 	lowest   = 4    // requests per second, below which a search gives up: a trial would take too long
 	highest  = 1e6  // and above which
-	confirms = 12   // long trials at the most
+	confirms = 10   // rates that are tried long, at the most
 )
 
 // Find searches for the highest rate at which a promise is kept: from first it doubles or halves until it has one rate that is
@@ -77,14 +77,17 @@ func Find(p Promise, first float64, trial Trial) (f Finding, err error) {
 			high = middle
 		}
 	}
-	for range confirms {
+	for i := range confirms {
 		ok, err := keeps(low, true)
 		if err != nil || ok {
 			return f, err
 		}
-		low *= back
+		low *= 1 - min(0.5, back*float64(int(1)<<(i/2)))
+		if low < lowest {
+			break
+		}
 	}
-	return f, fmt.Errorf("%w: %d long trials down to %.4g requests per second failed, where short ones did not", ErrNoRate, confirms, low)
+	return f, fmt.Errorf("%w: long trials down to %.4g requests per second failed, where short ones did not", ErrNoRate, low)
 }
 
 // bracket finds a rate that is good and one that is not, twice as high.
