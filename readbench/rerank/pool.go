@@ -59,7 +59,7 @@ type poolOpened struct {
 	direct  []readbench.Reader // of the goroutines
 	tasks   chan poolTask
 	running sync.WaitGroup
-	counted bool // whether a reader tells what these have done
+	told    atomic.Bool // whether a reader tells what these have done
 }
 
 // poolTask is what a goroutine is sent: to read the ranges first, first+step, … of a batch.
@@ -92,8 +92,7 @@ func (o *poolOpened) Close() error {
 // delivered. That costs little beside a read: there are many more rooms than goroutines, and buffers for direct reads are dear.
 func (o *poolOpened) Reader(int) (readbench.Reader, error) {
 	batch := max(1, o.setup.Batch)
-	r := &poolReader{pool: o, done: make(chan struct{}, 1), teller: !o.counted, results: make([]poolResult, batch), room: make([]byte, batch*o.setup.MaxRange)}
-	o.counted = true
+	r := &poolReader{pool: o, done: make(chan struct{}, 1), teller: o.told.CompareAndSwap(false, true), results: make([]poolResult, batch), room: make([]byte, batch*o.setup.MaxRange)}
 	return r, nil
 }
 
