@@ -47,9 +47,6 @@ func (s *Session) Try(next func(worker int) bool, cancel func()) (Period, error)
 	return s.period(&teeWatch{b: noWatch{}}, next, cancel)
 }
 
-// SetProcs sets how many processors Go has in the periods that follow, in place of Row.Procs.
-func (s *Session) SetProcs(n int) { s.run.row.Procs = n }
-
 func (s *Session) period(watch *teeWatch, next func(worker int) bool, cancel func()) (Period, error) {
 	r := s.run
 	if err := r.begin(); err != nil {

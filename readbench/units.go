@@ -64,9 +64,6 @@ func (w *Worker) DrawUnits(units []int64) (n int, err error) {
 // Rand is the worker's source of random numbers, which its draws use too: seeded from READBENCH_SEED and the worker's ID.
 func (w *Worker) Rand() *rand.PCG { return &w.rng }
 
-// Prefetches reports whether the strategy hints.
-func (w *Worker) Prefetches() bool { return w.prefetch != nil }
-
 // Prefetch hints ranges of a file of the suite, by its number, as the strategy does that; nothing happens if it does not.
 func (w *Worker) Prefetch(file int, rs []Range) error {
 	if w.prefetch == nil {

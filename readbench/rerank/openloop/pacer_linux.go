@@ -46,7 +46,7 @@ func (p *pacer) until(t time.Time) (late time.Duration) {
 			return -left
 		case left > lastSleep+spin:
 			ts := unix.NsecToTimespec(int64(left - lastSleep))
-			_ = unix.Nanosleep(&ts, nil) // if it is interrupted, it goes on
+			_ = unix.Nanosleep(&ts, nil) // interrupted, or refused by a filter, it goes on: then it spins, and is no later for it
 		case left > spin:
 			runtime.Gosched() // a goroutine that was woken just now may be waiting for this processor
 			if left = time.Until(t); left <= spin {
