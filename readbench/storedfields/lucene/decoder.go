@@ -70,6 +70,9 @@ type Work struct {
 
 // Start begins with a document, 0 ≤ doc < s.Docs. What the decoder handed out before is not valid any more.
 func (d *Decoder) Start(s *Segment, doc int) error {
+	if k := &d.own.chunk; d.own.seg == s && doc >= k.DocBase && doc < k.DocBase+k.Docs {
+		return d.StartIn(&d.own, s, *k, doc)
+	}
 	k, err := s.Chunk(doc)
 	if err != nil {
 		return err
@@ -114,6 +117,7 @@ func (d *Decoder) start(h *Header, s *Segment, k Chunk, doc int) error {
 		return nil
 	}
 	d.begin()
+	d.want()
 	return d.advance(0, nil)
 }
 
@@ -148,6 +152,9 @@ func (d *Decoder) Ends() bool {
 
 // want sets what Want returns.
 func (d *Decoder) want() {
+	if d.peek && (d.stage == stagePlace || d.stage == stageParts) {
+		d.stage = stageDone
+	}
 	end := int(d.chunk.Length)
 	r := &d.run
 	switch d.stage {
@@ -184,14 +191,7 @@ func (d *Decoder) Feed(off int64, p []byte) error {
 // advance goes on as far as p reaches, which starts at low in the chunk. Where nothing is wanted nothing need be
 // there, so that Want's zero always means the end.
 func (d *Decoder) advance(low int64, p []byte) error {
-	for {
-		if d.peek && (d.stage == stagePlace || d.stage == stageParts) {
-			d.stage = stageDone
-		}
-		d.want()
-		if d.stage == stageDone {
-			return nil
-		}
+	for d.stage != stageDone {
 		var have []byte
 		if at := int64(d.wantFrom) - low; at >= 0 && at <= int64(len(p)) {
 			have = p[at:]
@@ -200,14 +200,22 @@ func (d *Decoder) advance(low int64, p []byte) error {
 		if len(have) < d.wantTo-d.wantFrom {
 			return nil
 		}
-		if err := d.step(have); err != nil {
+		var err error
+		if d.stage == stageParts {
+			err = d.decodeParts(have)
+		} else {
+			err = d.step(have)
+		}
+		if err != nil {
 			d.parsed = false // nothing of a damaged chunk is kept
 			return err
 		}
+		d.want()
 	}
+	return nil
 }
 
-// step goes through one stage; have starts with the bytes wanted.
+// step goes through one stage before the parts; have starts with the bytes wanted.
 func (d *Decoder) step(have []byte) error {
 	r := &d.run
 	switch d.stage {
@@ -251,8 +259,6 @@ func (d *Decoder) step(have []byte) error {
 		r.known++
 		d.work.Used += c.at
 		d.placed()
-	case stageParts:
-		return d.decodePart(have)
 	}
 	return nil
 }
@@ -301,13 +307,15 @@ func (d *Decoder) placed() {
 		d.enterRun()
 	default:
 		d.stage = stageParts
-		d.lastRaw = r.neededRaw(d.last, d.to, d.seg.Mode)
-		d.lastLen = r.neededPacked(d.last, d.to, d.seg.Mode)
+		d.lastRaw, d.lastLen = r.needed(d.last, d.to, d.seg.Mode)
 		n := r.dict
 		for p := d.first; p <= d.last; p++ {
 			n += d.rawLen(p)
 		}
-		d.scratch = unaligned(d.scratch, n)[:r.dict]
+		if cap(d.scratch) < n {
+			d.scratch = make([]byte, n+n/4)
+		}
+		d.scratch = d.scratch[:r.dict]
 	}
 }
 
@@ -327,16 +335,36 @@ func (d *Decoder) packedLen(part int) int {
 	return d.run.len[part]
 }
 
-// decodePart decodes a part behind those that are in scratch already, and goes on to the next one that is touched.
-func (d *Decoder) decodePart(have []byte) error {
+// decodeParts decodes the parts that are touched, as far as have reaches, which starts at the next one.
+func (d *Decoder) decodeParts(have []byte) error {
+	start := d.run.off[d.part]
+	for d.part <= d.last {
+		at, n := d.run.off[d.part]-start, d.packedLen(d.part)
+		if at+n > len(have) {
+			return nil
+		}
+		if err := d.decodePart(have[at : at+n]); err != nil {
+			return err
+		}
+		if d.part++; d.part == 1 {
+			d.part = d.first
+		}
+	}
+	d.take()
+	return nil
+}
+
+// decodePart decodes a part behind those that are in scratch already.
+func (d *Decoder) decodePart(src []byte) error {
 	r := &d.run
 	size := d.rawLen(d.part)
 	at := len(d.scratch)
 	if d.part == 0 {
 		at = 0
+	} else {
+		d.work.Blocks++
 	}
 	dst := d.scratch[at : at+size]
-	src := have[:d.packedLen(d.part)]
 	used := len(src)
 	if size > 0 {
 		var err error
@@ -347,16 +375,6 @@ func (d *Decoder) decodePart(have []byte) error {
 	d.scratch = d.scratch[:at+size]
 	d.work.Used += used
 	d.work.Raw += size
-	if d.part > 0 {
-		d.work.Blocks++
-	}
-	if d.part++; d.part == 1 {
-		d.part = d.first
-	}
-	if d.part <= d.last {
-		return nil
-	}
-	d.take()
 	return nil
 }
 

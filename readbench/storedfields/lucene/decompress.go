@@ -4,7 +4,6 @@ import (
 	"compress/flate"
 	"errors"
 	"io"
-	"unsafe"
 
 	"github.com/pierrec/lz4/v4"
 )
@@ -18,6 +17,14 @@ func (d *Decoder) decompress(dst, src, dict []byte) (used int, err error) {
 		return len(src), d.decompressDeflate(dst, src, dict)
 	case len(dst) < d.run.rawLen(d.part):
 		return decodePrefix(dst, src, dict)
+	case len(src) >= len(dst): // did not compress
+		if d.part == 0 {
+			dict = nil
+		}
+		if used, err = decodePrefix(dst, src, dict); err == nil && used != len(src) {
+			err = errLength
+		}
+		return used, err
 	case d.part == 0:
 		used, err = lz4.UncompressBlock(src, dst)
 	default:
@@ -41,15 +48,4 @@ func (d *Decoder) decompressDeflate(dst, src, dict []byte) error {
 	}
 	_, err := io.ReadFull(d.inflate, dst)
 	return err
-}
-
-// unaligned returns n bytes, of buf if it has as many, that do not start at a multiple of 16: Go's copy of more than 2 KiB to
-// one that does moves them by REP MOVS on many processors, which takes several times as long from an unaligned source.
-func unaligned(buf []byte, n int) []byte {
-	if cap(buf) >= n {
-		return buf[:n]
-	}
-	buf = make([]byte, n+n/4+16)
-	at := uintptr(unsafe.Pointer(unsafe.SliceData(buf)))
-	return buf[(8-at)&15:][:n]
 }

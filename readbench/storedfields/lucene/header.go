@@ -40,7 +40,8 @@ func (h *Header) Spans(dst []Span, doc int) []Span {
 	}
 	first, last := max(1, r.partOf(from)), r.partOf(min(to, r.rawBase+r.raw)-1)
 	if to <= r.rawBase+r.raw { // else the next run follows, and the document goes on in it
-		end = r.off[last] + r.neededPacked(last, to, h.seg.Mode)
+		_, n := r.needed(last, to, h.seg.Mode)
+		end = r.off[last] + n
 	}
 	if last == 0 || first == 1 {
 		return h.span(dst, r.off[0], end)

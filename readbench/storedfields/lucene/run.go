@@ -86,20 +86,16 @@ func (r *run) cut(part int, mode Mode) bool {
 	return part > 0 && (mode == BestCompression || r.len[part] >= r.rawLen(part))
 }
 
-// neededRaw returns the raw bytes of a part that are decoded for a document that ends at a raw offset of the chunk.
-func (r *run) neededRaw(part, to int, mode Mode) int {
-	n := r.rawLen(part)
-	if r.cut(part, mode) {
-		n = min(n, to-r.rawBase-r.dict-(part-1)*r.block)
+// needed returns the raw bytes of a part that are decoded for a document that ends at a raw offset of the chunk, and how many
+// bytes of the part that takes at the most.
+func (r *run) needed(part, to int, mode Mode) (raw, packed int) {
+	all := r.rawLen(part)
+	if !r.cut(part, mode) {
+		return all, r.len[part]
 	}
-	return n
-}
-
-// neededPacked returns how many bytes of a part that takes at the most.
-func (r *run) neededPacked(part, to int, mode Mode) int {
-	n, all := r.neededRaw(part, to, mode), r.rawLen(part)
-	if n == all || mode == BestCompression {
-		return r.len[part]
+	raw = min(all, to-r.rawBase-r.dict-(part-1)*r.block)
+	if raw == all || mode == BestCompression {
+		return raw, r.len[part]
 	}
-	return min(r.len[part], prefixBound(n, all))
+	return raw, min(r.len[part], prefixBound(raw, all))
 }
