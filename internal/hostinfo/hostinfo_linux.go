@@ -44,6 +44,7 @@ func Of(f *os.File, proc, sys string) Info {
 			{"rotational", content(filepath.Join(queue, "rotational"))},
 			{"scheduler", chosen(content(filepath.Join(queue, "scheduler")))},
 			{"read-ahead-kb", readAhead},
+			{"huge-pages", chosen(content(filepath.Join(sys, "kernel/mm/transparent_hugepage/enabled")))},
 		},
 	}
 }

@@ -67,7 +67,7 @@ func recordedProc(dev, kind string) tree {
 }
 
 // facts are those that a machine decides, in their order; all are named, always.
-func facts(kernel, memory, filesystem, device, rotational, scheduler, readAhead string) []Fact {
+func facts(kernel, memory, filesystem, device, rotational, scheduler, readAhead, hugePages string) []Fact {
 	return []Fact{
 		{"kernel", kernel},
 		{"go", runtime.Version()},
@@ -78,6 +78,7 @@ func facts(kernel, memory, filesystem, device, rotational, scheduler, readAhead 
 		{"rotational", rotational},
 		{"scheduler", scheduler},
 		{"read-ahead-kb", readAhead},
+		{"huge-pages", hugePages},
 	}
 }
 
@@ -98,8 +99,9 @@ func TestOf(t *testing.T) {
 				"devices/pci0/virtio3/block/vda/queue/rotational":    "0\n",
 				"devices/pci0/virtio3/block/vda/queue/scheduler":     "[none] mq-deadline \n",
 				"devices/pci0/virtio3/block/vda/queue/read_ahead_kb": "8192\n",
+				"kernel/mm/transparent_hugepage/enabled":             "always [madvise] never\n",
 			},
-			Info{Device: "vda", Facts: facts("6.18.44-generic", "24105MiB", "ext4", "vda", "0", "none", "8192")}},
+			Info{Device: "vda", Facts: facts("6.18.44-generic", "24105MiB", "ext4", "vda", "0", "none", "8192", "madvise")}},
 		{"a partition has its disk's queue, and its own name",
 			recordedProc(dev, "xfs"),
 			tree{
@@ -109,7 +111,7 @@ func TestOf(t *testing.T) {
 				"devices/ata1/block/sda/queue/scheduler":     "none [mq-deadline] kyber bfq\n",
 				"devices/ata1/block/sda/queue/read_ahead_kb": "128\n",
 			},
-			Info{Device: "sda2", Facts: facts("6.18.44-generic", "24105MiB", "xfs", "sda2", "1", "mq-deadline", "128")}},
+			Info{Device: "sda2", Facts: facts("6.18.44-generic", "24105MiB", "xfs", "sda2", "1", "mq-deadline", "128", unknown)}},
 		{"the read-ahead of the file system itself counts more than its device's",
 			recordedProc(dev, "ext4"),
 			tree{
@@ -119,21 +121,21 @@ func TestOf(t *testing.T) {
 				"devices/block/nvme0n1/queue/read_ahead_kb": "128\n",
 				"class/bdi/" + dev + "/read_ahead_kb":       "4096\n",
 			},
-			Info{Device: "nvme0n1", Facts: facts("6.18.44-generic", "24105MiB", "ext4", "nvme0n1", "0", "none", "4096")}},
+			Info{Device: "nvme0n1", Facts: facts("6.18.44-generic", "24105MiB", "ext4", "nvme0n1", "0", "none", "4096", unknown)}},
 		{"a file system without a block device",
 			recordedProc(dev, "overlay"),
 			tree{"dev/block/8:900": "-> ../../devices/block/other"},
-			Info{Facts: facts("6.18.44-generic", "24105MiB", "overlay", unknown, unknown, unknown, unknown)}},
+			Info{Facts: facts("6.18.44-generic", "24105MiB", "overlay", unknown, unknown, unknown, unknown, unknown)}},
 		{"a file system without a block device that has a read-ahead",
 			recordedProc(dev, "nfs4"),
 			tree{"class/bdi/" + dev + "/read_ahead_kb": "15360\n"},
-			Info{Facts: facts("6.18.44-generic", "24105MiB", "nfs4", unknown, unknown, unknown, "15360")}},
+			Info{Facts: facts("6.18.44-generic", "24105MiB", "nfs4", unknown, unknown, unknown, "15360", unknown)}},
 		{"a mount that this process cannot see",
 			recordedProc("8:999", "ext4"), tree{},
-			Info{Facts: facts("6.18.44-generic", "24105MiB", unknown, unknown, unknown, unknown, unknown)}},
+			Info{Facts: facts("6.18.44-generic", "24105MiB", unknown, unknown, unknown, unknown, unknown, unknown)}},
 		{"nothing is told at all",
 			tree{}, tree{},
-			Info{Facts: facts(unknown, unknown, unknown, unknown, unknown, unknown, unknown)}},
+			Info{Facts: facts(unknown, unknown, unknown, unknown, unknown, unknown, unknown, unknown)}},
 		{"what is told is empty or of another form",
 			tree{"sys/kernel/osrelease": "\n", "meminfo": "MemTotal: much\n", "self/mountinfo": "\n31 22\n" + dev + " - ext4\n"},
 			tree{
@@ -141,7 +143,7 @@ func TestOf(t *testing.T) {
 				"devices/block/vda/queue/rotational": "",
 				"devices/block/vda/queue/scheduler":  "\n",
 			},
-			Info{Device: "vda", Facts: facts(unknown, unknown, unknown, "vda", unknown, unknown, unknown)}},
+			Info{Device: "vda", Facts: facts(unknown, unknown, unknown, "vda", unknown, unknown, unknown, unknown)}},
 	} {
 		t.Run(c.rule, func(t *testing.T) {
 			if c.want.Facts[3].Value != unknown {
@@ -158,7 +160,7 @@ func TestOf(t *testing.T) {
 func TestOfLooksNowhereElse(t *testing.T) {
 	f, dev := someFile(t)
 	t.Chdir(tree{"rotational": "1\n", "scheduler": "[mine]\n", "read_ahead_kb": "7\n"}.make(t))
-	want := facts("6.18.44-generic", "24105MiB", "overlay", unknown, unknown, unknown, unknown)
+	want := facts("6.18.44-generic", "24105MiB", "overlay", unknown, unknown, unknown, unknown, unknown)
 	if diff := cmp.Diff(want, Of(f, recordedProc(dev, "overlay").make(t), t.TempDir()).Facts); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}

@@ -74,7 +74,7 @@ func TestAllRows(t *testing.T) {
 			t.Errorf("unit %s: better=%d, want %d", unit, units.GetBetter(unit), better)
 		}
 	}
-	for _, key := range []string{"kernel", "go", "cpus", "memory", "filesystem", "device", "read-ahead-kb", "scheduler", "file-size", "content-check",
+	for _, key := range []string{"kernel", "go", "cpus", "memory", "filesystem", "device", "read-ahead-kb", "huge-pages", "scheduler", "file-size", "content-check",
 		"reads-per-op", "policy-always", "seed", "verify"} {
 		if results[0].GetConfig(key) == "" {
 			t.Errorf("the configuration lines do not tell %s", key)
