@@ -45,6 +45,7 @@ func (s *coldState) prepare(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	s.looked = s.run.epoch // the pilot's ops are no epoch: there may have been more of them than fit one
 	if delivered > 0 {
 		ops := coldEpochAim * float64(s.run.files.size()) / float64(delivered)
 		s.want = min(s.want, int64(ops*float64(row.Batch)))

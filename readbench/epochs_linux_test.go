@@ -150,3 +150,32 @@ func TestEpochsTooShort(t *testing.T) {
 		t.Error("it is not a reason to skip")
 	}
 }
+
+// The pilot's ops together warm more than an epoch may, but the pilot is none: what it found holds.
+func TestPilotIsNoEpoch(t *testing.T) {
+	s := testSuite(t)
+	buf := make([]byte, 1<<20)
+	row := randomRow(s, fake{read: func(o *fakeOpened, rg Range, p []byte) ([]byte, error) {
+		if _, err := o.fd.ReadAt(buf, rg.Off&^(1<<20-1)); err != nil { // a read-ahead of 1 MiB
+			return nil, err
+		}
+		_, err := o.fd.ReadAt(p[:rg.N], rg.Off)
+		return p[:rg.N], err
+	}}, "cold", 1)
+	r, err := s.open(row)
+	if err != nil {
+		t.Fatal(err)
+	}
+	state := r.state.(*coldState)
+	found := state.want
+	if resident, err := s.files.resident(); err != nil || resident.Share() <= coldEpochShare {
+		t.Errorf("%v, %v: the pilot is to warm more than %v", resident, err, coldEpochShare)
+	}
+	benchmarkN(t, 4, func(b *testing.B) { _, err = r.measure(b) })
+	if err := errors.Join(err, r.close()); err != nil {
+		t.Fatal(err)
+	}
+	if state.want != found {
+		t.Errorf("the pilot said %d reads an epoch, now there are %d", found, state.want)
+	}
+}
