@@ -34,6 +34,7 @@ GIOURING = -tags=giouring -ldflags=-checklinkname=0
 unit:
 	$(GO) test ./...
 	$(GO) test $(GIOURING) ./internal/uring
+	$(GO) test $(GIOURING) -run='Uring|Pipelin' ./readbench
 
 race:
 	$(GO) test -race ./...
@@ -90,7 +91,7 @@ policies:
 
 # A search engine's stored fields, retrieved without prefetch, with prefetch of whole blocks, and of what is needed of them (span), on a mapping advised
 # MADV_RANDOM: documents per second, and the bytes that the device delivered for each. READBENCH_LUCENE_INDEX is an index of one's own.
-storedfields: export READBENCH_POLICIES ?= none,always,backoff,slowclimb,adaptive
+storedfields: export READBENCH_POLICIES ?= none,always,loaded,backoff,slowclimb,adaptive
 storedfields: export READBENCH_CASES ?= hot,pressure110,pressure200
 storedfields: export READBENCH_THREADS ?= 1,8
 storedfields: export READBENCH_TOPK ?= 100
@@ -117,6 +118,7 @@ rerank:
 # The noise floor: odd against even rounds of a workload's last run, which differ in nothing.
 WORKLOAD ?= random
 noise:
+	@[ $$(ls $(OUT)/$(WORKLOAD)/round-*.txt | wc -l) -ge 2 ] || { echo "noise: $(OUT)/$(WORKLOAD) has no two rounds to compare; first: make bench" >&2; exit 1; }
 	@cat $$(ls $(OUT)/$(WORKLOAD)/round-*.txt | sed -n 'p;n') >$(OUT)/odd.txt
 	@cat $$(ls $(OUT)/$(WORKLOAD)/round-*.txt | sed -n 'n;p') >$(OUT)/even.txt
 	$(TABLES) -filter '-.name:Null .unit:sec/op' $(OUT)/odd.txt $(OUT)/even.txt

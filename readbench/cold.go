@@ -39,9 +39,9 @@ func (s coldPages) enoughSlots() error {
 	switch {
 	case s.run.slots >= need:
 	case row.Units > 0:
-		return Unsupported("cold, threads=%d: one op of each needs %d different units, %v have %d; take more data", row.Threads, need, s.run.files, s.run.slots)
+		return Unsupported("cold, threads=%d: one op of each thread needs %d different units, %v have %d; take more data, fewer threads or smaller ops", row.Threads, need, s.run.files, s.run.slots)
 	default:
-		return Unsupported("cold, threads=%d: one op of each needs %d different places, %s has %d; take a file of %s or more (%sSIZE, or another %sFILE)",
+		return Unsupported("cold, threads=%d: one op of each thread needs %d different places, %s has %d; take a file of %s or more (%sSIZE, or another %sFILE)",
 			row.Threads, need, file.path, s.run.slots, Size(need*s.run.slotSize), EnvPrefix, EnvPrefix)
 	}
 	return nil

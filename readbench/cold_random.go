@@ -73,8 +73,13 @@ func (s *coldState) enough(bytesPerRead float64) error {
 	}
 	const mib = 1 << 20
 	if s.run.row.Units > 0 {
-		return Unsupported("cold, threads=%d: an op makes the device deliver %.0f bytes, so one of each would warm more than %.0f %% of %v; take more data, or lower read_ahead_kb",
-			s.run.row.Threads, bytesPerRead*float64(s.run.row.Batch), 100*coldEpochAim, s.run.files)
+		all := float64(s.run.files.size())
+		remedy := "take more data, fewer threads or smaller ops"
+		if !s.run.direct() {
+			remedy += ", or lower read_ahead_kb"
+		}
+		return Unsupported("cold, threads=%d: an op makes the device deliver %.0f bytes, so one of each thread would warm more than %.0f %% of the %.0f bytes of %v; %s",
+			s.run.row.Threads, min(all, bytesPerRead*float64(s.run.row.Batch)), 100*coldEpochAim, all, s.run.files, remedy)
 	}
 	size := Size(bytesPerRead * float64(s.need) / coldEpochAim)
 	return Unsupported("cold, threads=%d: one read makes the device deliver %.0f bytes (read-ahead), so %d reads would warm more than %.0f %% of the file; "+

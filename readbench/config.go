@@ -22,7 +22,7 @@ const EnvPrefix = "READBENCH_"
 // Config is everything that can be set, read once from READBENCH_* environment variables. It is read-only
 // afterwards and safe for concurrent use.
 type Config struct {
-	File         string        `env:"FILE" doc:"file or block device to read; without it a data file of SIZE in the user's cache directory, made on first use"`
+	File         string        `env:"FILE" doc:"file or block device to read, an absolute path (go test runs in the package's directory); without it a data file of SIZE in the user's cache directory, made on first use"`
 	Size         Size          `env:"SIZE" doc:"bytes of the data file; with FILE: how much of it to use, without which all of it is" show:"-"`
 	ReadSize     SizeList      `env:"READ_SIZE" doc:"bytes of one read; several make several rows" unset:"the workload's" show:"-"`
 	ReadsPerOp   int           `env:"READS_PER_OP" doc:"reads of one benchmark operation" unset:"the workload's" show:"-"`

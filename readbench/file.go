@@ -45,6 +45,9 @@ func OpenFile(ctx context.Context, c *Config) (*File, error) {
 			return nil, err
 		}
 	}
+	if abs, err := filepath.Abs(path); err == nil { // so that messages say where it was looked for: go test runs in the package's directory
+		path = abs
+	}
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("%w; %s", err, remedy(c, path, nil, nil))

@@ -143,6 +143,10 @@ func (s *pressureState) limit(bytes int64) error {
 	var small *memlimit.TooSmallError
 	if errors.As(err, &small) {
 		data := Size(small.Least * int64(s.percent) / 100)
+		if s.run.row.Units > 0 { // neither SIZE nor LIMIT says how much data there is
+			return fmt.Errorf("%s: %s of data leave %d bytes for their pages: %w; so %s of data or more would work",
+				s.name(), Size(s.run.files.size()), s.cache, err, (data>>20+1)<<20)
+		}
 		return fmt.Errorf("%s: %s of data leave %d bytes for their pages: %w; so %s of data or more would work (%sSIZE, or a %sLIMIT of %s or more)",
 			s.name(), Size(s.run.files.size()), s.cache, err, (data>>20+1)<<20, EnvPrefix, EnvPrefix, Size(small.Least>>20+1)<<20)
 	}

@@ -70,7 +70,7 @@ type Work struct {
 
 // Start begins with a document, 0 ≤ doc < s.Docs. What the decoder handed out before is not valid any more.
 func (d *Decoder) Start(s *Segment, doc int) error {
-	if k := &d.own.chunk; d.own.seg == s && doc >= k.DocBase && doc < k.DocBase+k.Docs {
+	if k := &d.own.chunk; d.own.parsed && d.own.seg == s && doc >= k.DocBase && doc < k.DocBase+k.Docs {
 		return d.StartIn(&d.own, s, *k, doc)
 	}
 	k, err := s.Chunk(doc)

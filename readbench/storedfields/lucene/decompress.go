@@ -16,15 +16,12 @@ func (d *Decoder) decompress(dst, src, dict []byte) (used int, err error) {
 	case d.seg.Mode == BestCompression:
 		return len(src), d.decompressDeflate(dst, src, dict)
 	case len(dst) < d.run.rawLen(d.part):
-		return decodePrefix(dst, src, dict)
+		return decodePrefix(dst, src, dict, false)
 	case len(src) >= len(dst): // did not compress
 		if d.part == 0 {
 			dict = nil
 		}
-		if used, err = decodePrefix(dst, src, dict); err == nil && used != len(src) {
-			err = errLength
-		}
-		return used, err
+		return decodePrefix(dst, src, dict, true)
 	case d.part == 0:
 		used, err = lz4.UncompressBlock(src, dst)
 	default:

@@ -3,6 +3,7 @@ package lucene
 import (
 	"encoding/binary"
 	"errors"
+	"math"
 	"math/bits"
 	"unsafe"
 )
@@ -13,7 +14,9 @@ var errBlock = errors.New("not an LZ4 block of that length")
 // took. It stops as soon as dst is full: the block may go on. The library for LZ4 blocks decodes only whole ones, and
 // that faster than this where there is much to decode; this is for blocks that did not compress, which are mostly one run of
 // literals: it copies no more of them than is needed.
-func decodePrefix(dst, src, dict []byte) (used int, err error) {
+//
+// If whole is set, src is all of a block that decodes to dst and nothing more: any other one is an error.
+func decodePrefix(dst, src, dict []byte, whole bool) (used int, err error) {
 	di, si := 0, 0
 	for di < len(dst) {
 		if si >= len(src) {
@@ -28,6 +31,9 @@ func decodePrefix(dst, src, dict []byte) (used int, err error) {
 				return si, errBlock
 			}
 		}
+		if whole && literals > len(dst)-di {
+			return si, errBlock
+		}
 		if literals = min(literals, len(dst)-di); literals > len(src)-si {
 			return si, errBlock
 		}
@@ -35,6 +41,9 @@ func decodePrefix(dst, src, dict []byte) (used int, err error) {
 		di += literals
 		si += literals
 		if di == len(dst) {
+			if whole && token&15 != 0 { // the last sequence has no match
+				return si, errBlock
+			}
 			break
 		}
 		if si+2 > len(src) {
@@ -47,6 +56,9 @@ func decodePrefix(dst, src, dict []byte) (used int, err error) {
 			if n, si, ok = moreLength(src, si, n); !ok {
 				return si, errBlock
 			}
+		}
+		if whole && n > len(dst)-di {
+			return si, errBlock
 		}
 		n = min(n, len(dst)-di)
 		if offset == 0 || offset > di+len(dict) {
@@ -63,6 +75,12 @@ func decodePrefix(dst, src, dict []byte) (used int, err error) {
 			n -= k
 		}
 	}
+	if whole && si == len(src)-1 && src[si] == 0 { // no literals after a match
+		si++
+	}
+	if whole && si != len(src) {
+		return si, errBlock
+	}
 	return si, nil
 }
 
@@ -78,7 +96,7 @@ func copyLiterals(dst, src []byte) {
 
 // moreLength adds the bytes of a length that follow the token: as many of 255 as there are, and one less than that.
 func moreLength(src []byte, si, n int) (length, next int, ok bool) {
-	for si+8 <= len(src) && n < 1<<31 {
+	for si+8 <= len(src) && n < math.MaxInt32 {
 		if less := ^binary.LittleEndian.Uint64(src[si:]); less != 0 {
 			k := bits.TrailingZeros64(less) / 8
 			return n + k*255 + int(src[si+k]), si + k + 1, true
@@ -86,7 +104,7 @@ func moreLength(src []byte, si, n int) (length, next int, ok bool) {
 		n += 8 * 255
 		si += 8
 	}
-	for si < len(src) && n < 1<<31 {
+	for si < len(src) && n < math.MaxInt32 {
 		b := src[si]
 		si++
 		n += int(b)

@@ -37,7 +37,7 @@ func FuzzDecodePrefix(f *testing.F) {
 			if n < len(all) {
 				src = packed[:min(len(packed), prefixBound(n, len(all)))]
 			}
-			used, err := decodePrefix(got, src, p[:start])
+			used, err := decodePrefix(got, src, p[:start], n == len(all) && n > 0)
 			if err != nil || !bytes.Equal(got, all[:n]) || n == len(all) && n > 0 && used != len(src) {
 				t.Fatalf("%d of %d bytes: %v, used %d of %d", n, len(all), err, used, len(src))
 			}
@@ -46,11 +46,47 @@ func FuzzDecodePrefix(f *testing.F) {
 		size := int(cut % (1 << 17))
 		theirs, ours := make([]byte, size), make([]byte, size)
 		k, err := lz4.UncompressBlockWithDict(p, theirs, want)
-		_, ourErr := decodePrefix(ours, p, want)
-		if err == nil && k == size && (ourErr != nil || !bytes.Equal(ours, theirs)) {
-			t.Fatalf("the library makes %d bytes of it, this %v", size, ourErr)
+		_, ourErr := decodePrefix(ours, p, want, size > 0)
+		if good := err == nil && k == size; size > 0 && good != (ourErr == nil) || good && !bytes.Equal(ours, theirs) {
+			t.Fatalf("%d bytes: the library %d, %v, this %v", size, k, err, ourErr)
 		}
 	})
+}
+
+// A block that did not compress, with any one of its first bytes or its last changed: whatever the library refuses is refused.
+func TestDamagedWholeBlock(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	for _, n := range []int{20, 270, 4096, 7790} {
+		all := noise(r, n)
+		var e blockEncoder
+		e.setDict(nil)
+		packed := e.append(nil, all, 0)
+		if len(packed) < n {
+			t.Fatalf("%d bytes compressed to %d", n, len(packed))
+		}
+		ours, theirs := make([]byte, n), make([]byte, n)
+		refused := 0
+		for i := range packed {
+			if i >= 48 && i < len(packed)-1 {
+				continue
+			}
+			for change := 1; change < 256; change++ {
+				bad := bytes.Clone(packed)
+				bad[i] ^= byte(change)
+				k, err := lz4.UncompressBlock(bad, theirs)
+				_, ourErr := decodePrefix(ours, bad, nil, true)
+				if good := err == nil && k == n; good != (ourErr == nil) || good && !bytes.Equal(ours, theirs) {
+					t.Fatalf("%d bytes, byte %d changed by %d: the library says %d, %v, this %v", n, i, change, k, err, ourErr)
+				}
+				if ourErr != nil {
+					refused++
+				}
+			}
+		}
+		if refused == 0 {
+			t.Errorf("%d bytes: nothing was refused", n)
+		}
+	}
 }
 
 // benchDocs are documents whose chunks are larger than the caches: random and json as the workload has them, and
@@ -87,7 +123,7 @@ func benchDocs(b *testing.B, kind string) (*Segment, []byte) {
 //
 // docs-share is the plain decoding's time of a document over ours: above 1 ours is faster. raw-share is the same for a
 // byte that comes out: the library decodes whole sub-blocks, this stops where the document ends if it can, and so makes
-// fewer. Both have buffers that Go's copy likes.
+// fewer. The plain decoding has buffers that Go's copy likes.
 func BenchmarkDecode(b *testing.B) {
 	for _, kind := range []string{"random", "text", "blocks"} {
 		s, file := benchDocs(b, kind)
