@@ -86,6 +86,9 @@ func TestDamagedWholeBlock(t *testing.T) {
 		if refused == 0 {
 			t.Errorf("%d bytes: nothing was refused", n)
 		}
+		if _, err := decodePrefix(ours, append(packed, 1, 2, 3), nil, true); err == nil {
+			t.Errorf("%d bytes: takes a block that goes on behind them", n)
+		}
 	}
 }
 
