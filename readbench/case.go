@@ -73,6 +73,15 @@ func refused(pageCase string, err error) error {
 	return err
 }
 
+// onDevice refuses a row whose name promises reads from a device, if the device may be this machine's memory. what is the
+// promise: a case, or "direct reads".
+func (r *running) onDevice(what string) error {
+	if r.suite.memory == "" || r.row.Effect == EffectNone {
+		return nil
+	}
+	return Unsupported("%s: %s", what, r.suite.memory)
+}
+
 // directShare is the least share of the bytes that direct reads must make the device deliver, in every case.
 const directShare = 0.9
 

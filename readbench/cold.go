@@ -19,6 +19,9 @@ const (
 )
 
 func (coldCase) enter(_ context.Context, r *running) (caseState, error) {
+	if err := r.onDevice("cold"); err != nil {
+		return nil, err
+	}
 	pages := coldPages{r}
 	switch {
 	case r.row.Predrawn:

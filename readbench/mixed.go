@@ -37,6 +37,9 @@ func (c mixedCase) enter(_ context.Context, r *running) (caseState, error) {
 	if r.row.Order != OrderRandom || r.row.Predrawn || r.row.Units > 0 || r.row.Effect != EffectRead && r.row.Effect != EffectNone {
 		return nil, Unsupported("%s: it is a case of random reads only, at places that the core draws", c.name())
 	}
+	if err := r.onDevice(c.name()); err != nil {
+		return nil, err
+	}
 	return &mixedState{mixedCase: c, coldPages: coldPages{r}}, nil
 }
 

@@ -63,6 +63,9 @@ func (c pressureCase) enter(ctx context.Context, r *running) (_ caseState, err e
 	if r.row.Predrawn || r.row.Effect != EffectRead && r.row.Effect != EffectNone && r.row.Units == 0 {
 		return nil, Unsupported("%s: it is a case of reads only", c.name())
 	}
+	if err := r.onDevice(c.name()); err != nil {
+		return nil, err
+	}
 	data, cache, err := c.plan(r.files, r.suite.config.Limit)
 	if err != nil {
 		return nil, err

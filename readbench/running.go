@@ -63,6 +63,11 @@ func (r *running) openStrategy(ctx context.Context) error {
 		}
 		r.opened = append(r.opened, opened)
 	}
+	if r.direct() {
+		if err := r.onDevice("direct reads"); err != nil {
+			return err
+		}
+	}
 	f := r.files[0]
 	unit, direct := f.page, false
 	if d, ok := r.opened[0].(Direct); ok {

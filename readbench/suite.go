@@ -14,6 +14,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/readbench/suite/internal/blockdev"
 	"github.com/readbench/suite/internal/evidence"
 	"github.com/readbench/suite/internal/hostinfo"
 	"github.com/readbench/suite/internal/memlimit"
@@ -25,6 +26,7 @@ type Suite struct {
 	config *Config
 	files  files
 	host   hostinfo.Info
+	memory string          // why the files' bytes may come from this machine's memory and not from a device, "" if nothing says so
 	out    io.Writer       // where configuration and unit lines go: standard output
 	kinds  map[string]bool // kinds of calls whose unit lines were printed
 
@@ -61,6 +63,12 @@ func NewSuite(ctx context.Context, c *Config, out io.Writer) (*Suite, error) {
 func newSuite(c *Config, out io.Writer, fs files) (*Suite, error) {
 	s := &Suite{config: c, files: fs, host: hostinfo.Of(fs[0].control, "/proc", "/sys"), out: out,
 		kinds: map[string]bool{}, settings: map[string]string{}, explained: map[string]bool{}}
+	for _, f := range fs {
+		if s.memory = blockdev.Of(f.control, "/proc", "/sys").Memory; s.memory != "" {
+			s.memory = fmt.Sprintf("%s may be read from this machine's memory and not from a device: %s", f.path, s.memory)
+			break
+		}
+	}
 	w := bufio.NewWriter(out)
 	for _, line := range s.configLines() {
 		fmt.Fprintf(w, "%s: %s\n", line[0], line[1])

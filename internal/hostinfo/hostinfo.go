@@ -7,6 +7,6 @@ type Fact struct{ Key, Value string }
 // Info describes where a file lies.
 type Info struct {
 	Facts  []Fact // stable from run to run on one machine, in a fixed order
-	Device string // name of the block device in /proc/diskstats, "" if there is none
+	Device string // name, in /proc/diskstats, of the device whose counters count, "" if there is no such one
 	Memory int64  // bytes that this process may use: the machine's or a control group's limit, 0 if unknown
 }

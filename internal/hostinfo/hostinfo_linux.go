@@ -5,44 +5,39 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/prometheus/procfs"
-	"golang.org/x/sys/unix"
+
+	"github.com/readbench/suite/internal/blockdev"
 )
 
 // Of describes where f lies. proc and sys are the roots of those file systems, normally /proc and /sys.
 func Of(f *os.File, proc, sys string) Info {
-	dev := deviceNumber(f)
-	dir := filepath.Join(sys, "dev/block", dev)
-	name, queue := "", filepath.Join(dir, "queue")
-	if target, err := os.Readlink(dir); err == nil {
-		name = filepath.Base(target)
-		if _, err := os.Stat(queue); err != nil { // a partition has its disk's
-			queue = filepath.Join(dir, "../queue")
-			if resolved, err := filepath.EvalSymlinks(dir); err == nil {
-				queue = filepath.Join(filepath.Dir(resolved), "queue")
-			}
-		}
+	stack := blockdev.Of(f, proc, sys)
+	var top string // queue of the device that the file system lies on
+	if len(stack.Devices) > 0 {
+		top = stack.Devices[0].Queue
 	}
-	readAhead := content(filepath.Join(sys, "class/bdi", dev, "read_ahead_kb"))
-	if readAhead == unknown {
-		readAhead = content(filepath.Join(queue, "read_ahead_kb"))
+	readAhead := content(stack.ReadAhead)
+	if readAhead == unknown && top != "" {
+		readAhead = content(filepath.Join(top, "read_ahead_kb"))
 	}
 	mem := smaller(memory(proc), memoryLimit(proc, sys))
 	return Info{
-		Device: name,
+		Device: stack.Counted(),
 		Memory: mem,
 		Facts: []Fact{
 			{"kernel", content(filepath.Join(proc, "sys/kernel/osrelease"))},
 			{"go", runtime.Version()},
 			{"cpus", strconv.Itoa(runtime.NumCPU())},
 			{"memory", inMiB(mem)},
-			{"filesystem", fileSystem(proc, dev)},
-			{"device", orUnknown(name)},
-			{"rotational", content(filepath.Join(queue, "rotational"))},
-			{"scheduler", chosen(content(filepath.Join(queue, "scheduler")))},
+			{"filesystem", orUnknown(stack.FileSystem)},
+			{"device", devices(stack)},
+			{"rotational", ofBottom(stack, "rotational")},
+			{"scheduler", ofBottom(stack, "scheduler")},
 			{"read-ahead-kb", readAhead},
 			{"huge-pages", chosen(content(filepath.Join(sys, "kernel/mm/transparent_hugepage/enabled")))},
 		},
@@ -58,17 +53,30 @@ func orUnknown(s string) string {
 	return s
 }
 
-// deviceNumber is "major:minor" of the device that holds f, or of f itself if it is one.
-func deviceNumber(f *os.File) string {
-	var st unix.Stat_t
-	if err := unix.Fstat(int(f.Fd()), &st); err != nil {
-		return unknown
+// devices names the devices down to the bottom, or says why they are not known.
+func devices(s blockdev.Stack) string {
+	switch chain := s.Chain(); {
+	case chain != "":
+		return chain
+	case s.Unseen != "":
+		return fmt.Sprintf("%s (%s)", unknown, s.Unseen)
 	}
-	dev := uint64(st.Dev)
-	if st.Mode&unix.S_IFMT == unix.S_IFBLK {
-		dev = uint64(st.Rdev)
+	return unknown
+}
+
+// ofBottom is a setting of the queues of the devices at the bottom, which read from the store; several are separated by commas.
+func ofBottom(s blockdev.Stack, setting string) string {
+	var all []string
+	for _, d := range s.Bottom() {
+		value := unknown
+		if d.Queue != "" {
+			value = chosen(content(filepath.Join(d.Queue, setting)))
+		}
+		if !slices.Contains(all, value) {
+			all = append(all, value)
+		}
 	}
-	return fmt.Sprintf("%d:%d", unix.Major(dev), unix.Minor(dev))
+	return orUnknown(strings.Join(all, ", "))
 }
 
 func content(path string) string {
@@ -108,21 +116,4 @@ func inMiB(bytes int64) string {
 		return unknown
 	}
 	return fmt.Sprintf("%dMiB", bytes>>20)
-}
-
-func fileSystem(proc, dev string) string {
-	b, err := os.ReadFile(filepath.Join(proc, "self/mountinfo"))
-	if err != nil {
-		return unknown
-	}
-	for line := range strings.Lines(string(b)) {
-		// ID parent major:minor root mountpoint options [tags] - type source superoptions
-		before, after, ok := strings.Cut(line, " - ")
-		fields := strings.Fields(before)
-		kind := strings.Fields(after)
-		if ok && len(fields) > 2 && len(kind) > 0 && fields[2] == dev {
-			return kind[0]
-		}
-	}
-	return unknown
 }

@@ -2,6 +2,7 @@ package hostinfo
 
 import (
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -9,6 +10,9 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"golang.org/x/sys/unix"
+
+	"github.com/readbench/suite/internal/testfile"
 )
 
 // A tree is what is in a proc or sys file system, path by path; text that begins with "-> " is a link.
@@ -16,31 +20,7 @@ type tree map[string]string
 
 func (files tree) make(t *testing.T) (root string) {
 	t.Helper()
-	root = t.TempDir()
-	for name, text := range files {
-		path := filepath.Join(root, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		var err error
-		if target, ok := cutLink(text); ok {
-			err = os.Symlink(target, path)
-		} else {
-			err = os.WriteFile(path, []byte(text), 0o644)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	return root
-}
-
-func cutLink(text string) (target string, ok bool) {
-	const arrow = "-> "
-	if len(text) < len(arrow) || text[:len(arrow)] != arrow {
-		return "", false
-	}
-	return text[len(arrow):], true
+	return testfile.Tree(t, files)
 }
 
 // A file of which Of is asked: any one. The trees are built for the number of the device that it is really on.
@@ -51,7 +31,11 @@ func someFile(t *testing.T) (f *os.File, dev string) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { f.Close() })
-	return f, deviceNumber(f)
+	var st unix.Stat_t
+	if err := unix.Fstat(int(f.Fd()), &st); err != nil {
+		t.Fatal(err)
+	}
+	return f, fmt.Sprintf("%d:%d", unix.Major(uint64(st.Dev)), unix.Minor(uint64(st.Dev)))
 }
 
 // recordedProc is of a machine of 24 GiB, with the file system of dev mounted at /data.
@@ -64,6 +48,24 @@ func recordedProc(dev, kind string) tree {
 			fmt.Sprintf("31 22 %s / /data\\040disk rw,relatime shared:3 master:2 - %s /dev/vda rw,discard\n", dev, kind) +
 			"40 22 0:902 / /tmp rw - tmpfs tmpfs rw\n",
 	}
+}
+
+// disk is a disk on ATA with one partition, as sysfs tells of it.
+func disk(name, dev, partition string) tree {
+	dir := "devices/ata1/block/" + name
+	return tree{
+		"dev/block/" + dev:               "-> ../../" + dir,
+		"dev/block/" + partition:         "-> ../../" + dir + "/" + name + "2",
+		dir + "/queue/rotational":        "1\n",
+		dir + "/queue/scheduler":         "none [mq-deadline]\n",
+		dir + "/" + name + "2/partition": "2\n",
+		dir + "/" + name + "2/dev":       partition + "\n",
+	}
+}
+
+func with(files, more tree) tree {
+	maps.Copy(files, more)
+	return files
 }
 
 // facts are those that a machine decides, in their order; all are named, always.
@@ -84,6 +86,7 @@ func facts(kernel, memory, filesystem, device, rotational, scheduler, readAhead,
 
 func TestOf(t *testing.T) {
 	f, dev := someFile(t)
+	unlisted := fmt.Sprintf("unknown (sysfs lists no device %s)", dev)
 	for _, c := range []struct {
 		rule      string
 		proc, sys tree
@@ -125,17 +128,27 @@ func TestOf(t *testing.T) {
 		{"a file system without a block device",
 			recordedProc(dev, "overlay"),
 			tree{"dev/block/8:900": "-> ../../devices/block/other"},
-			Info{Facts: facts("6.18.44-generic", "24105MiB", "overlay", unknown, unknown, unknown, unknown, unknown)}},
+			Info{Facts: facts("6.18.44-generic", "24105MiB", "overlay", "unknown (the layers of the overlay cannot be seen from here)", unknown, unknown, unknown, unknown)}},
 		{"a file system without a block device that has a read-ahead",
 			recordedProc(dev, "nfs4"),
 			tree{"class/bdi/" + dev + "/read_ahead_kb": "15360\n"},
-			Info{Facts: facts("6.18.44-generic", "24105MiB", "nfs4", unknown, unknown, unknown, "15360", unknown)}},
+			Info{Facts: facts("6.18.44-generic", "24105MiB", "nfs4", unlisted, unknown, unknown, "15360", unknown)}},
+		{"what is below counts: the device at the bottom, its queue; the read-ahead is that of what the file system lies on",
+			recordedProc(dev, "ext4"),
+			with(tree{
+				"dev/block/" + dev:                            "-> ../../devices/virtual/block/dm-0",
+				"devices/virtual/block/dm-0/queue/scheduler":  "none\n",
+				"devices/virtual/block/dm-0/slaves/sda2":      "-> ../../../../ata1/block/sda/sda2",
+				"class/bdi/" + dev + "/read_ahead_kb":         "256\n",
+				"devices/virtual/block/dm-0/queue/rotational": "0\n",
+			}, disk("sda", "8:0", "8:2")),
+			Info{Device: "sda2", Facts: facts("6.18.44-generic", "24105MiB", "ext4", "dm-0 on sda2", "1", "mq-deadline", "256", unknown)}},
 		{"a mount that this process cannot see",
 			recordedProc("8:999", "ext4"), tree{},
-			Info{Facts: facts("6.18.44-generic", "24105MiB", unknown, unknown, unknown, unknown, unknown, unknown)}},
+			Info{Facts: facts("6.18.44-generic", "24105MiB", unknown, unlisted, unknown, unknown, unknown, unknown)}},
 		{"nothing is told at all",
 			tree{}, tree{},
-			Info{Facts: facts(unknown, unknown, unknown, unknown, unknown, unknown, unknown, unknown)}},
+			Info{Facts: facts(unknown, unknown, unknown, unlisted, unknown, unknown, unknown, unknown)}},
 		{"what is told is empty or of another form",
 			tree{"sys/kernel/osrelease": "\n", "meminfo": "MemTotal: much\n", "self/mountinfo": "\n31 22\n" + dev + " - ext4\n"},
 			tree{
@@ -160,8 +173,8 @@ func TestOf(t *testing.T) {
 func TestOfLooksNowhereElse(t *testing.T) {
 	f, dev := someFile(t)
 	t.Chdir(tree{"rotational": "1\n", "scheduler": "[mine]\n", "read_ahead_kb": "7\n"}.make(t))
-	want := facts("6.18.44-generic", "24105MiB", "overlay", unknown, unknown, unknown, unknown, unknown)
-	if diff := cmp.Diff(want, Of(f, recordedProc(dev, "overlay").make(t), t.TempDir()).Facts); diff != "" {
+	want := facts("6.18.44-generic", "24105MiB", "ext4", fmt.Sprintf("unknown (sysfs lists no device %s)", dev), unknown, unknown, unknown, unknown)
+	if diff := cmp.Diff(want, Of(f, recordedProc(dev, "ext4").make(t), t.TempDir()).Facts); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
@@ -177,23 +190,6 @@ func TestChosen(t *testing.T) {
 		if got := chosen(list); got != want {
 			t.Errorf("of %q, %q is chosen, want %q", list, got, want)
 		}
-	}
-}
-
-// A file that cannot be asked, and a device itself, which is not the device that its name lies on.
-func TestDeviceNumber(t *testing.T) {
-	f, dev := someFile(t)
-	f.Close()
-	if got := deviceNumber(f); got != unknown {
-		t.Errorf("a closed file is on device %q", got)
-	}
-	disk, err := os.Open("/dev/loop0")
-	if err != nil {
-		t.Skipf("no block device that may be opened: %v", err)
-	}
-	defer disk.Close()
-	if got := deviceNumber(disk); got != "7:0" || got == dev {
-		t.Errorf("/dev/loop0 is %q, want 7:0", got)
 	}
 }
 
