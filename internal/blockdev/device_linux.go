@@ -1,6 +1,7 @@
 package blockdev
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -10,8 +11,8 @@ import (
 // directory is where sysfs describes the device of a number.
 func (w *walk) directory(number string) (string, error) {
 	dir, err := filepath.EvalSymlinks(filepath.Join(w.sys, "dev/block", number))
-	if err != nil {
-		return "", fmt.Errorf("sysfs lists no device %s", number)
+	if err != nil || number == "" {
+		return "", fmt.Errorf("sysfs lists no device %s", cmp.Or(number, "of that name"))
 	}
 	return dir, nil
 }

@@ -90,17 +90,20 @@ func unescape(s string) string {
 	return b.String()
 }
 
-// layers are the directories of an overlay, the one that covers the others first.
-func (m mount) layers() []string {
-	all := m.values("upperdir")
-	for _, v := range m.values("lowerdir", "lowerdir+", "datadir+") {
-		all = append(all, splitLayers(v)...)
+// layers are the directories of an overlay, the one that covers the others first. They are told as they were given to
+// mount(2), where a backslash takes the meaning from a colon, a comma or another backslash; colons separate lower ones.
+func (m mount) layers() (all []string) {
+	for _, v := range m.values("upperdir") {
+		all = append(all, splitLayers(v, 0)...)
 	}
-	return all
+	for _, v := range m.values("lowerdir") {
+		all = append(all, splitLayers(v, ':')...)
+	}
+	return append(all, m.values("lowerdir+", "datadir+")...) // one by one, and as they are
 }
 
-// splitLayers splits a list at its colons, but for those that have a backslash before them.
-func splitLayers(list string) (all []string) {
+// splitLayers splits a list at its separators, and removes backslashes.
+func splitLayers(list string, separator byte) (all []string) {
 	var dir strings.Builder
 	end := func() {
 		if dir.Len() > 0 { // "::" comes before layers of data only
@@ -113,7 +116,7 @@ func splitLayers(list string) (all []string) {
 		case list[i] == '\\' && i+1 < len(list):
 			i++
 			dir.WriteByte(list[i])
-		case list[i] == ':':
+		case list[i] == separator:
 			end()
 		default:
 			dir.WriteByte(list[i])
