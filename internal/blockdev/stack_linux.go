@@ -104,7 +104,7 @@ func (w *walk) anonymous(s Stack, m mount, dev string) Stack {
 			s = w.onDevice(s, n.device)
 		case n.regular:
 			if !slices.Contains(m.options, "directio") {
-				w.because("%s is served from the page cache of %s; mount it with -o directio, or from a block device", m.point, quote(source))
+				w.because("%s is served from the page cache of %s; mount it with -o directio, or from a block device", quote(m.point), quote(source))
 			}
 			s.Devices = append(s.Devices, w.backing(source, n)...)
 		}
