@@ -19,7 +19,7 @@ import (
 
 const (
 	imageSize = 320 << 20 // mkfs.xfs wants 300 MiB
-	dataSize  = 96 << 20  // pressure110 wants 75 MiB
+	dataSize  = 128 << 20 // pressure110 wants 75 MiB, 105 with -race
 )
 
 // On devices whose store may be this machine's memory, rows that promise a device are skipped with cause and remedy, and hot
