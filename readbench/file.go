@@ -12,6 +12,7 @@ import (
 
 	"github.com/readbench/suite/internal/datafile"
 	"github.com/readbench/suite/internal/notice"
+	"github.com/readbench/suite/internal/userfile"
 )
 
 const blockSize = datafile.BlockSize
@@ -48,7 +49,7 @@ func OpenFile(ctx context.Context, c *Config) (*File, error) {
 	if abs, err := filepath.Abs(path); err == nil { // so that messages say where it was looked for: go test runs in the package's directory
 		path = abs
 	}
-	f, err := os.Open(path)
+	f, err := userfile.Open(ctx, path, userfile.RegularOrDisk)
 	if err != nil {
 		return nil, fmt.Errorf("%w; %s", err, remedy(c, path, nil, nil))
 	}
@@ -67,11 +68,10 @@ func (f *File) part(size int64) *File {
 }
 
 func makeDefault(ctx context.Context, path string, size Size, seed uint64) error {
+	defer notice.Slow("making the data file %s, %s", path, size)()
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return fmt.Errorf("making a directory for the data file: %w; set %sFILE", err, EnvPrefix)
 	}
-	stop := notice.Slow("making the data file %s, %s", path, size)
-	defer stop()
 	_, err := datafile.Create(ctx, datafile.Spec{Path: path, Size: int64(size), Seed: seed})
 	return err
 }
@@ -101,10 +101,6 @@ func (f *File) inspect(c *Config) error {
 	if err != nil {
 		return err
 	}
-	device := st.Mode()&os.ModeDevice != 0 && st.Mode()&os.ModeCharDevice == 0
-	if !st.Mode().IsRegular() && !device {
-		return fmt.Errorf("it is neither a regular file nor a block device")
-	}
 	whole, err := f.control.Seek(0, io.SeekEnd) // tells the size of devices, too
 	if err != nil {
 		return fmt.Errorf("its size: %w", err)
@@ -120,8 +116,7 @@ func (f *File) inspect(c *Config) error {
 		return errors.New("it has 0 bytes: there is nothing to read")
 	case len(c.ReadSize) > 0 && f.size <= int64(slices.Max(c.ReadSize)):
 		return fmt.Errorf("it has %d bytes, too few for reads of %s (%sREAD_SIZE)", f.size, slices.Max(c.ReadSize), EnvPrefix)
-	case device:
-	default:
+	case st.Mode().IsRegular():
 		if err := checkAllocated(st); err != nil {
 			return err
 		}
@@ -189,8 +184,8 @@ func (f *File) PageSize() int { return f.page }
 func (f *File) Checked() bool { return f.content != nil }
 
 // Open opens the file for reading, with further flags of open(2). Each call gives a descriptor with advice and
-// read-ahead state of its own, which the caller closes.
-func (f *File) Open(flags int) (*os.File, error) { return os.OpenFile(f.path, os.O_RDONLY|flags, 0) }
+// read-ahead state of its own, which the caller closes. It is an error if there is another file at the path meanwhile.
+func (f *File) Open(flags int) (*os.File, error) { return userfile.Again(f.control, flags) }
 
 // Check returns an error that says what is wrong with p, which was read as r, or nil. It checks every byte, if
 // the content is known.

@@ -3,10 +3,13 @@ package readbench
 import (
 	"errors"
 	"io/fs"
+	"net"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/readbench/suite/internal/datafile"
 )
@@ -22,6 +25,16 @@ func TestFileRefused(t *testing.T) {
 	}{
 		{"missing", func(*testing.T, string) error { return nil }, nil, "no such file"},
 		{"a directory", func(_ *testing.T, path string) error { return os.Mkdir(path, 0o755) }, nil, "neither a regular file nor a block device"},
+		{"a pipe that nobody writes", func(_ *testing.T, path string) error { return unix.Mkfifo(path, 0o600) }, nil, "it is a named pipe"},
+		{"a socket", func(_ *testing.T, path string) error {
+			l, err := net.ListenUnix("unix", &net.UnixAddr{Name: path})
+			if err != nil {
+				return err
+			}
+			l.SetUnlinkOnClose(false)
+			return l.Close()
+		}, nil, "it is a socket"},
+		{"a character device", func(_ *testing.T, path string) error { return os.Symlink(os.DevNull, path) }, nil, "it is a character device"},
 		{"smaller than SIZE", dataFile(size, 1), []string{"SIZE=2MiB"}, "it has 1048576 bytes, READBENCH_SIZE asks for 2097152"},
 		{"smaller than a read", dataFile(4096, 1), []string{"READ_SIZE=4KiB,16KiB"}, "it has 4096 bytes, too few for reads of 16KiB (READBENCH_READ_SIZE)"},
 		{"empty", func(_ *testing.T, path string) error { return os.WriteFile(path, nil, 0o644) }, nil, "it has 0 bytes"},

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/readbench/suite/internal/pagecache"
+	"github.com/readbench/suite/internal/userfile"
 )
 
 // files are what the rows of a suite read: one, unless a workload brings its own.
@@ -55,7 +56,7 @@ func (fs files) String() string {
 // OpenUnchecked opens a regular file whose content the core does not know, for a workload that reads files of its own:
 // its ops check what they fetch (see Row.Units). The caller closes it.
 func OpenUnchecked(path string) (*File, error) {
-	f, err := os.Open(path)
+	f, err := userfile.Open(context.Background(), path, userfile.Regular)
 	if err != nil {
 		return nil, err
 	}
@@ -73,8 +74,6 @@ func (f *File) inspectUnchecked() error {
 	}
 	f.size = st.Size()
 	switch {
-	case !st.Mode().IsRegular():
-		return errors.New("it is not a regular file")
 	case f.size == 0:
 		return errors.New("it has 0 bytes: there is nothing to read")
 	}

@@ -14,13 +14,14 @@ import (
 
 	"github.com/readbench/suite/internal/chunks"
 	"github.com/readbench/suite/internal/notice"
+	"github.com/readbench/suite/internal/userfile"
 )
 
 // makeFile makes the file of vectors at path unless it is there. It is written beside its place as PATH.part, synced, and
 // renamed when it is whole; a lock on PATH.lock keeps a second process waiting, which then finds it made. What a process
 // that died has left is written over.
 func makeFile(ctx context.Context, path string, l layout, s *space) (err error) {
-	if ok, err := present(path, l, s); ok || err != nil {
+	if ok, err := present(ctx, path, l, s); ok || err != nil {
 		return err
 	}
 	defer notice.Slow("making the file of vectors %s, %d bytes", path, l.size())()
@@ -31,8 +32,8 @@ func makeFile(ctx context.Context, path string, l layout, s *space) (err error) 
 	if err != nil {
 		return fmt.Errorf("making %s: %w", path, err)
 	}
-	defer func() { err = errors.Join(err, lock.Close()) }() // also unlocks
-	if ok, err := present(path, l, s); ok || err != nil {   // by who had the lock before
+	defer func() { err = errors.Join(err, lock.Close()) }()    // also unlocks
+	if ok, err := present(ctx, path, l, s); ok || err != nil { // by who had the lock before
 		return err
 	}
 	part := path + ".part"
@@ -47,8 +48,8 @@ func makeFile(ctx context.Context, path string, l layout, s *space) (err error) 
 
 // present reports whether the file is there. It believes the name, once size, first and last vector are right: the others
 // are checked when they are read.
-func present(path string, l layout, s *space) (bool, error) {
-	f, err := os.Open(path)
+func present(ctx context.Context, path string, l layout, s *space) (bool, error) {
+	f, err := userfile.Open(ctx, path, userfile.Regular)
 	if errors.Is(err, os.ErrNotExist) {
 		return false, nil
 	}

@@ -24,6 +24,7 @@ import (
 	"os"
 
 	"github.com/readbench/suite/internal/pagecache"
+	"github.com/readbench/suite/internal/userfile"
 )
 
 const (
@@ -85,15 +86,7 @@ func dropAll(stdout io.Writer) error {
 
 // drop evicts one file, and prints how much of it was and is in the page cache.
 func drop(path string, stdout io.Writer) (err error) {
-	st, err := os.Stat(path) // before opening: a pipe would wait
-	if err != nil {
-		return fmt.Errorf("evicting %s: %w", path, err)
-	}
-	device := st.Mode()&os.ModeDevice != 0 && st.Mode()&os.ModeCharDevice == 0
-	if !st.Mode().IsRegular() && !device {
-		return fmt.Errorf("evicting %s: it is neither a regular file nor a block device (mode %v); name files", path, st.Mode())
-	}
-	f, err := os.Open(path)
+	f, err := userfile.Open(context.Background(), path, userfile.RegularOrDisk)
 	if err != nil {
 		return fmt.Errorf("evicting %s: %w", path, err)
 	}

@@ -12,11 +12,11 @@ import (
 
 // checkFile checks all of the file, and returns the line that says that it is right.
 func checkFile(ctx context.Context, o options, stderr io.Writer) (string, error) {
-	content, size, err := expected(o)
+	content, size, err := expected(ctx, o)
 	if err != nil {
 		return "", fmt.Errorf("checking %s: %w", o.path, err)
 	}
-	f, _, err := openRegular(o.path)
+	f, _, err := openRegular(ctx, o.path)
 	if err != nil {
 		return "", fmt.Errorf("checking %s: %w", o.path, err)
 	}
@@ -32,8 +32,8 @@ func checkFile(ctx context.Context, o options, stderr io.Writer) (string, error)
 }
 
 // expected returns what the file should hold, from its size, its first block and the flags.
-func expected(o options) (c datafile.Content, size int64, err error) {
-	f, size, err := openRegular(o.path)
+func expected(ctx context.Context, o options) (c datafile.Content, size int64, err error) {
+	f, size, err := openRegular(ctx, o.path)
 	if err != nil {
 		return c, 0, err
 	}
@@ -43,7 +43,7 @@ func expected(o options) (c datafile.Content, size int64, err error) {
 	if size < datafile.BlockSize {
 		return c, 0, fmt.Errorf("it has %d bytes: truncated, or no data file, which has at least %d", size, datafile.BlockSize)
 	}
-	block, _, err := firstBlock(o.path)
+	block, _, err := firstBlock(ctx, o.path)
 	if err != nil {
 		return c, 0, err
 	}

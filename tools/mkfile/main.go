@@ -36,6 +36,7 @@ import (
 	"time"
 
 	"github.com/readbench/suite/internal/datafile"
+	"github.com/readbench/suite/internal/userfile"
 	"github.com/readbench/suite/readbench"
 )
 
@@ -135,10 +136,11 @@ func makeFile(ctx context.Context, o options, stderr io.Writer) (string, error) 
 		}
 	}
 	// Through a symbolic link: the file is wanted where it points to, perhaps on another disk.
-	if real, err := filepath.EvalSymlinks(o.path); err == nil && real != filepath.Clean(o.path) {
+	resolve := func() (string, error) { return filepath.EvalSymlinks(o.path) }
+	if real, err := userfile.Within(ctx, "looking for "+o.path, resolve, nil); err == nil && real != filepath.Clean(o.path) {
 		o.path = real
 	}
-	if err := mayWrite(o.path, o); err != nil {
+	if err := mayWrite(ctx, o.path, o); err != nil {
 		return "", err
 	}
 	progress, done := newProgress(stderr, "making "+o.path, int64(o.size))
