@@ -138,8 +138,8 @@ func (s coldPages) judge(res *result) error {
 	case res.row.Effect == EffectHint && res.hints() > 0 && delivered == 0:
 		return fmt.Errorf("%d calls hinted cold ranges, but the device delivered nothing", res.hints())
 	case delivered < coldDeviceShare*touched:
-		return fmt.Errorf("pages of %.0f bytes were read cold, but the device delivered only %.0f: reads were served from somewhere else (or the file has extents that were never written)",
-			touched, delivered)
+		return fmt.Errorf("pages of %.0f bytes were read cold, but the device delivered only %.0f: %s",
+			touched, delivered, s.run.files.blame("reads were served from somewhere else"))
 	}
 	return nil
 }

@@ -71,8 +71,8 @@ func (s *coldList) judge(res *result) error {
 		return err
 	}
 	if share := res.coldShare(); share < listedShare {
-		return fmt.Errorf("only %.1f %% of what was asked for was cold (%d of %d probes missed; the device delivered %d bytes, the ranges' pages have %.0f)",
-			100*share, res.counts.Missed, res.counts.Probed, res.counters.DeviceBytes, res.touched())
+		return fmt.Errorf("only %.1f %% of what was asked for was cold (%d of %d probes missed; the device delivered %d bytes, the ranges' pages have %.0f): %s",
+			100*share, res.counts.Missed, res.counts.Probed, res.counters.DeviceBytes, res.touched(), s.run.files.blame("calls read ahead into ranges that came later"))
 	}
 	// A fault whose page arrives before the thread comes to wait for it counts as minor; that it was cold, the device tells.
 	if faults := res.counters.MajorFaults + res.counters.MinorFaults; row.Effect == EffectFault && float64(faults) < listedShare*float64(res.ranges()) {

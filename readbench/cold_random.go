@@ -130,8 +130,8 @@ func (s *coldState) judge(res *result) error {
 		return err
 	}
 	if res.epochShare = s.worst; s.worst > coldEpochLimit {
-		return fmt.Errorf("at the end of an epoch %.1f %% of the file were in the page cache, more than %.0f %%: the epoch's later reads were not cold",
-			100*s.worst, 100*coldEpochLimit)
+		return fmt.Errorf("at the end of an epoch %.1f %% of the file were in the page cache, more than %.0f %%: the epoch's later reads were not cold: %s",
+			100*s.worst, 100*coldEpochLimit, s.run.files.blame("more is read ahead than the first reads showed"))
 	}
 	return s.coldPages.judge(res)
 }

@@ -31,7 +31,14 @@ type File struct {
 // OpenFile opens the file that c names. If it names none, the data file in the user's cache directory is
 // opened, and made first if it is missing. A file that cannot be benchmarked (missing, too small, sparse, of
 // another seed, damaged) is refused with the command that makes a right one.
+//
+// It does not keep other processes off the file, as Start does.
 func OpenFile(ctx context.Context, c *Config) (*File, error) {
+	return openFile(ctx, c, func(*os.File) error { return nil })
+}
+
+// openFile opens the file that c names, and claims it before it is read.
+func openFile(ctx context.Context, c *Config, claim func(*os.File) error) (*File, error) {
 	path := c.File
 	if path == "" {
 		size := c.Size
@@ -52,6 +59,9 @@ func OpenFile(ctx context.Context, c *Config) (*File, error) {
 	f, err := userfile.Open(ctx, path, userfile.RegularOrDisk)
 	if err != nil {
 		return nil, fmt.Errorf("%w; %s", err, remedy(c, path, nil, nil))
+	}
+	if err := claim(f); err != nil {
+		return nil, errors.Join(err, f.Close())
 	}
 	file := &File{path: path, page: os.Getpagesize(), control: f}
 	if err := file.inspect(c); err != nil {

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/readbench/suite/internal/filelock"
 	"github.com/readbench/suite/internal/pagecache"
 	"github.com/readbench/suite/internal/userfile"
 )
@@ -43,6 +44,15 @@ func (fs files) close() error {
 		errs = append(errs, f.Close())
 	}
 	return errors.Join(errs...)
+}
+
+// blame says why pages of the files may have come or gone; other is the cause if it was no other process.
+func (fs files) blame(other string) string {
+	var open []*os.File
+	for _, f := range fs {
+		open = append(open, f.control)
+	}
+	return filelock.Blame(other, open...)
 }
 
 // String names the files.
@@ -108,6 +118,20 @@ func sizeSet(n Size) string {
 	return n.String()
 }
 
+// claiming is a Maker whose files other runs are kept off.
+func claiming(open Maker) Maker {
+	return func(ctx context.Context, c *Config) ([]*File, error) {
+		fs, err := open(ctx, c)
+		if err != nil {
+			return nil, err
+		}
+		if err := files(fs).claim(ctx, c); err != nil {
+			return nil, errors.Join(err, files(fs).close())
+		}
+		return fs, nil
+	}
+}
+
 var sharedFiles struct {
 	once  sync.Once
 	suite *Suite
@@ -115,6 +139,7 @@ var sharedFiles struct {
 }
 
 // StartFiles is Start for a workload that reads files of its own: open is called once in a process, by the first call.
+// Other runs are kept off the files from then on (READBENCH_SHARE).
 func StartFiles(b *testing.B, open Maker) *Suite {
 	b.Helper()
 	s := &sharedFiles
@@ -125,7 +150,7 @@ func StartFiles(b *testing.B, open Maker) *Suite {
 		}
 		ctx, cancel := (&Suite{config: c}).setupContext()
 		defer cancel()
-		if s.suite, s.err = NewSuiteFiles(ctx, c, os.Stdout, open); s.err != nil {
+		if s.suite, s.err = NewSuiteFiles(ctx, c, os.Stdout, claiming(open)); s.err != nil {
 			s.err = deadline(ctx, s.err)
 		}
 	})

@@ -195,7 +195,7 @@ func (s *mixedState) judge(res *result) error {
 		return err
 	}
 	if hot.Share() < 1-coldResident {
-		return fmt.Errorf("of the part of the file that is to be resident, only %v are: pages were reclaimed while the row ran", hot)
+		return fmt.Errorf("of the part of the file that is to be resident, only %v are: pages left the page cache while the row ran: %s", hot, s.run.files.blame("there is not enough free memory"))
 	}
 	var drawn, colds int64
 	for _, w := range s.run.workers {
@@ -213,8 +213,8 @@ func (s *mixedState) judge(res *result) error {
 	share := float64(s.percent) / 100
 	granularity := block * share * (1 - share) * float64(len(s.run.workers)) / reads
 	if off, allowed := res.coldReads-share, min(mixedTolerance, share/10)+granularity; off > allowed || -off > allowed {
-		return fmt.Errorf("%.2f %% of the reads were cold (%d of %d were drawn from the evicted part; the device delivered %d bytes), which is too far off",
-			100*res.coldReads, colds, drawn, res.counters.DeviceBytes)
+		return fmt.Errorf("%.2f %% of the reads were cold (%d of %d were drawn from the evicted part; the device delivered %d bytes), which is too far off: %s",
+			100*res.coldReads, colds, drawn, res.counters.DeviceBytes, s.run.files.blame("reads ahead, or reads that were served from somewhere else, make the difference"))
 	}
 	return nil
 }

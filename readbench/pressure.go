@@ -297,17 +297,18 @@ func (s *pressureState) judge(res *result) error {
 	slack := pressureSlack*(1-share) + pressureUnsteady/float64(res.fileSize)
 	for _, r := range []pagecache.Residency{res.before, res.after} {
 		if r.Share() > share+slack || r.Share() < share-slack {
-			return fmt.Errorf("%v, but there is to be page cache for %.1f %%: pages are charged to somebody else, or somebody else's are charged here", r, 100*share)
+			return fmt.Errorf("%v, but there is to be page cache for %.1f %%: %s", r, 100*share,
+				s.run.files.blame("pages are charged to somebody else, or somebody else's are charged here"))
 		}
 	}
 	change := float64(res.after.Resident-res.before.Resident) * float64(res.page)
 	if allowed := max(pressureSteady*float64(res.fileSize), pressureUnsteady); change > allowed || change < -allowed {
-		return fmt.Errorf("the file was not in a steady state: %v when the call began, %v when it ended", res.before, res.after)
+		return fmt.Errorf("the file was not in a steady state: %v when the call began, %v when it ended: %s", res.before, res.after, s.run.files.blame("it takes longer to become steady (READBENCH_WARMUP)"))
 	}
 	const enough = 1000 // ranges of which as many are missing as are not resident
 	missing := (1 - max(res.before.Share(), res.after.Share()) - slack) * res.touched()
 	if res.row.Order == OrderRandom && !res.row.Skewed && res.ranges() >= enough && float64(res.counters.DeviceBytes) < pressureDelivered*missing {
-		return fmt.Errorf("the device delivered %d bytes, but pages of %.0f were not resident: reads were served from somewhere else", res.counters.DeviceBytes, missing)
+		return fmt.Errorf("the device delivered %d bytes, but pages of %.0f were not resident: %s", res.counters.DeviceBytes, missing, s.run.files.blame("reads were served from somewhere else"))
 	}
 	return nil
 }

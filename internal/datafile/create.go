@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/readbench/suite/internal/chunks"
+	"github.com/readbench/suite/internal/filelock"
 	"github.com/readbench/suite/internal/userfile"
 )
 
@@ -97,7 +98,7 @@ func lockPart(ctx context.Context, name string, done func() bool) (*os.File, err
 		if err != nil {
 			return nil, err
 		}
-		if err := flock(ctx, f); err != nil {
+		if err := filelock.Wait(ctx, f, filelock.Exclusive); err != nil {
 			return nil, errors.Join(fmt.Errorf("waiting for the process that is making %s: %w", name, err), f.Close())
 		}
 		// Who had the lock before may have renamed or removed the file: then this is no longer the part file.

@@ -8,11 +8,9 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"time"
-
-	"golang.org/x/sys/unix"
 
 	"github.com/readbench/suite/internal/chunks"
+	"github.com/readbench/suite/internal/filelock"
 	"github.com/readbench/suite/internal/notice"
 	"github.com/readbench/suite/internal/userfile"
 )
@@ -73,25 +71,14 @@ func present(ctx context.Context, path string, l layout, s *space) (bool, error)
 
 // lockFile takes the lock, which lasts until the file is closed. The lock file stays: who removed it would let two in.
 func lockFile(ctx context.Context, name string) (*os.File, error) {
-	const pause = 50 * time.Millisecond
 	f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o644)
 	if err != nil {
 		return nil, err
 	}
-	for {
-		err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
-		if err == nil {
-			return f, nil
-		}
-		if !errors.Is(err, unix.EWOULDBLOCK) && !errors.Is(err, unix.EINTR) {
-			return nil, errors.Join(fmt.Errorf("locking %s: %w", name, err), f.Close())
-		}
-		select {
-		case <-ctx.Done():
-			return nil, errors.Join(fmt.Errorf("waiting for the process that holds %s: %w", name, ctx.Err()), f.Close())
-		case <-time.After(pause):
-		}
+	if err := filelock.Wait(ctx, f, filelock.Exclusive); err != nil {
+		return nil, errors.Join(fmt.Errorf("waiting for the process that holds %s: %w", name, err), f.Close())
 	}
+	return f, nil
 }
 
 // writeFile writes all vectors, several pieces at a time.

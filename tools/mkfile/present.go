@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 
 	"github.com/readbench/suite/internal/datafile"
+	"github.com/readbench/suite/internal/filelock"
 	"github.com/readbench/suite/internal/userfile"
 	"github.com/readbench/suite/readbench"
 )
@@ -50,6 +51,26 @@ func mayReplace(ctx context.Context, path string, o options) error {
 		return fmt.Errorf("%s is there, a data file of %s and seed %d: name another path, or replace it with -force", path, readbench.Size(size), c.Seed())
 	}
 	return fmt.Errorf("%s is there and is no data file: name another path, or replace it with -force, and what it holds is lost", path)
+}
+
+// keepReadersOff locks the file that is to be replaced, if there is one. A benchmark that reads it would fail, or measure
+// another file than it looks at. Closing the file unlocks it.
+func keepReadersOff(ctx context.Context, path string) (*os.File, error) {
+	f, _, err := openRegular(ctx, path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("making %s: %w", path, err)
+	}
+	err = filelock.Try(f, filelock.Exclusive)
+	if err == nil || errors.Is(err, filelock.ErrUnsupported) { // then no reader has a lock either
+		return f, nil
+	}
+	if errors.Is(err, filelock.ErrHeld) {
+		err = fmt.Errorf("it is in use by %s: wait for its end, or name another path", filelock.Names(filelock.Holders(f)))
+	}
+	return nil, errors.Join(fmt.Errorf("making %s: %w", path, err), f.Close())
 }
 
 // mayAppear returns an error if there is no place for path, which does not exist.
