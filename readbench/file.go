@@ -11,6 +11,7 @@ import (
 	"slices"
 
 	"github.com/readbench/suite/internal/datafile"
+	"github.com/readbench/suite/internal/extents"
 	"github.com/readbench/suite/internal/notice"
 	"github.com/readbench/suite/internal/userfile"
 )
@@ -64,7 +65,7 @@ func openFile(ctx context.Context, c *Config, claim func(*os.File) error) (*File
 		return nil, errors.Join(err, f.Close())
 	}
 	file := &File{path: path, page: os.Getpagesize(), control: f}
-	if err := file.inspect(c); err != nil {
+	if err := file.inspect(ctx, c); err != nil {
 		return nil, errors.Join(fmt.Errorf("%s: %w; %s", path, err, remedy(c, path, file, err)), f.Close())
 	}
 	return file, nil
@@ -106,7 +107,7 @@ func remedy(c *Config, path string, f *File, err error) string {
 }
 
 // inspect finds out size and content of the file, and whether it can be used.
-func (f *File) inspect(c *Config) error {
+func (f *File) inspect(ctx context.Context, c *Config) error {
 	st, err := f.control.Stat()
 	if err != nil {
 		return err
@@ -127,17 +128,33 @@ func (f *File) inspect(c *Config) error {
 	case len(c.ReadSize) > 0 && f.size <= int64(slices.Max(c.ReadSize)):
 		return fmt.Errorf("it has %d bytes, too few for reads of %s (%sREAD_SIZE)", f.size, slices.Max(c.ReadSize), EnvPrefix)
 	case st.Mode().IsRegular():
-		if err := checkAllocated(st); err != nil {
+		if err := f.checkAllocated(ctx, st); err != nil {
 			return err
 		}
 	}
 	return f.identify(c, whole)
 }
 
-// checkAllocated refuses a sparse file.
-func checkAllocated(st os.FileInfo) error {
+// fullCopy has every byte written: cp makes neither holes of zeros nor extents that both files share.
+const fullCopy = "cp --reflink=never --sparse=never makes a full copy"
+
+// checkAllocated refuses a file whose bytes do not all lie on the device: a sparse one, and one with extents that were never
+// written, are compressed, or lie among the file system's own records.
+func (f *File) checkAllocated(ctx context.Context, st os.FileInfo) error {
 	if n := allocated(st); n >= 0 && n < st.Size() {
-		return fmt.Errorf("it is sparse (%d of %d bytes are allocated): holes are not read from the device (cp --sparse=never makes a full copy)", n, st.Size())
+		return fmt.Errorf("it is sparse (%d of %d bytes are allocated): holes are not read from the device (%s)", n, st.Size(), fullCopy)
+	}
+	defer notice.Slow("asking for the extents of %s", f.path)()
+	m, err := extents.Of(ctx, f.control, f.size)
+	if err != nil {
+		return err
+	}
+	if err := m.Err(); err != nil {
+		remedy := fullCopy
+		if m.Unwritten+m.Hole == 0 {
+			remedy = "take a copy on a file system that stores it as it is"
+		}
+		return fmt.Errorf("%w (%s)", err, remedy)
 	}
 	return nil
 }

@@ -42,6 +42,18 @@ func TestFileRefused(t *testing.T) {
 		{"sparse", func(_ *testing.T, path string) error {
 			return errors.Join(os.WriteFile(path, nil, 0o644), os.Truncate(path, size))
 		}, nil, "it is sparse"},
+		{"allocated and never written", func(t *testing.T, path string) error {
+			f, err := os.Create(path)
+			if err != nil {
+				return err
+			}
+			if err := allocate(f, size); errors.Is(err, errors.ErrUnsupported) {
+				t.Skip(err)
+			} else if err != nil {
+				return err
+			}
+			return f.Close()
+		}, nil, "1048576 of 1048576 bytes (100.0 %) lie in extents that were allocated and never written (fallocate)"},
 		{"truncated in a block", func(t *testing.T, path string) error {
 			return errors.Join(dataFile(size, 1)(t, path), os.Truncate(path, size-100))
 		}, nil, "it is a data file, but truncated: 1048476 bytes"},

@@ -87,7 +87,7 @@ func (f *File) inspectUnchecked() error {
 	case f.size == 0:
 		return errors.New("it has 0 bytes: there is nothing to read")
 	}
-	return checkAllocated(st)
+	return f.checkAllocated(context.Background(), st)
 }
 
 // A Maker opens, and if need be makes, the files of a workload of its own. READBENCH_FILE and READBENCH_SIZE are not set.
