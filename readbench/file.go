@@ -9,10 +9,12 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 
 	"github.com/readbench/suite/internal/datafile"
 	"github.com/readbench/suite/internal/extents"
 	"github.com/readbench/suite/internal/notice"
+	"github.com/readbench/suite/internal/sh"
 	"github.com/readbench/suite/internal/userfile"
 )
 
@@ -93,9 +95,9 @@ var errDataFile = errors.New("it is a data file")
 // remedy is the command that makes a right file. It replaces only a data file, and keeps its size unless
 // READBENCH_SIZE says another one.
 func remedy(c *Config, path string, f *File, err error) string {
-	size, flags := c.Size, ""
+	command, size := []string{"go", "run", "github.com/readbench/suite/tools/mkfile"}, c.Size
 	if errors.Is(err, errDataFile) {
-		flags = "-force "
+		command = append(command, "-force")
 		if size == 0 {
 			size = Size((f.size + blockSize - 1) / blockSize * blockSize)
 		}
@@ -103,7 +105,7 @@ func remedy(c *Config, path string, f *File, err error) string {
 	if size == 0 {
 		size = DefaultSize
 	}
-	return fmt.Sprintf("a right one is made by: go run github.com/readbench/suite/tools/mkfile %s-size %s -seed %d %s", flags, size, c.Seed, path)
+	return "a right one is made by: " + sh.Command(append(command, "-size", size.String(), "-seed", strconv.FormatUint(c.Seed, 10), path)...)
 }
 
 // inspect finds out size and content of the file, and whether it can be used.
@@ -136,13 +138,15 @@ func (f *File) inspect(ctx context.Context, c *Config) error {
 }
 
 // fullCopy has every byte written: cp makes neither holes of zeros nor extents that both files share.
-const fullCopy = "cp --reflink=never --sparse=never makes a full copy"
+func fullCopy(path string) string {
+	return "a full copy is made by: cp --reflink=never --sparse=never " + sh.Command(path, path+".full")
+}
 
 // checkAllocated refuses a file whose bytes do not all lie on the device: a sparse one, and one with extents that were never
 // written, are compressed, or lie among the file system's own records.
 func (f *File) checkAllocated(ctx context.Context, st os.FileInfo) error {
 	if n := allocated(st); n >= 0 && n < st.Size() {
-		return fmt.Errorf("it is sparse (%d of %d bytes are allocated): holes are not read from the device (%s)", n, st.Size(), fullCopy)
+		return fmt.Errorf("it is sparse (%d of %d bytes are allocated): holes are not read from the device (%s)", n, st.Size(), fullCopy(f.path))
 	}
 	defer notice.Slow("asking for the extents of %s", f.path)()
 	m, err := extents.Of(ctx, f.control, f.size)
@@ -150,7 +154,7 @@ func (f *File) checkAllocated(ctx context.Context, st os.FileInfo) error {
 		return err
 	}
 	if err := m.Err(); err != nil {
-		remedy := fullCopy
+		remedy := fullCopy(f.path)
 		if m.Unwritten+m.Hole == 0 {
 			remedy = "take a copy on a file system that stores it as it is"
 		}

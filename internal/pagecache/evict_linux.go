@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/readbench/suite/internal/filelock"
+	"github.com/readbench/suite/internal/sh"
 )
 
 const dropCachesFile = "/proc/sys/vm/drop_caches"
@@ -65,7 +66,7 @@ func (e Evictor) Evict(ctx context.Context, f *os.File, size int64) (Residency, 
 			return r, err
 		}
 	}
-	who := "does another process map it, write it or lock it in memory (as root, fuser -v shows who)?"
+	who := fmt.Sprintf("does another process map it, write it or lock it in memory (sudo fuser -v %s shows who)?", sh.Quote(f.Name()))
 	if users := filelock.Users(f); len(users) > 0 {
 		who = "likely another process maps it, writes it or locks it in memory: " + filelock.Names(users)
 	}

@@ -4,9 +4,11 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"strconv"
 	"time"
 
 	"github.com/readbench/suite/internal/datafile"
+	"github.com/readbench/suite/internal/sh"
 	"github.com/readbench/suite/readbench"
 )
 
@@ -26,7 +28,8 @@ func checkFile(ctx context.Context, o options, stderr io.Writer) (string, error)
 	err = content.CheckAll(ctx, f, size, progress)
 	done()
 	if err != nil {
-		return "", fmt.Errorf("checking %w; mkfile -force makes a file anew", err)
+		return "", fmt.Errorf("checking %w; it is made anew by: %s", err, sh.Command("go", "run", "github.com/readbench/suite/tools/mkfile", "-force",
+			"-size", readbench.Size(size).String(), "-seed", strconv.FormatUint(content.Seed(), 10), o.path))
 	}
 	return fmt.Sprintf("ok %s, %s, seed %d, %s", o.path, readbench.Size(size), content.Seed(), speed(size, time.Since(start))), nil
 }
