@@ -39,10 +39,10 @@ func (s coldPages) enoughSlots() error {
 	switch {
 	case s.run.slots >= need:
 	case row.Units > 0:
-		return Unsupported("cold, threads=%d: one op of each thread needs %d different units, %v have %d; take more data, fewer threads or smaller ops", row.Threads, need, s.run.files, s.run.slots)
+		return s.run.suite.config.Blame(Unsupported("cold, threads=%d: one op of each thread needs %d different units, %v have %d; take more data, fewer threads or smaller ops", row.Threads, need, s.run.files, s.run.slots), unitAmount...)
 	default:
-		return Unsupported("cold, threads=%d: one op of each thread needs %d different places, %s has %d; take a file of %s or more (%sSIZE, or another %sFILE)",
-			row.Threads, need, file.path, s.run.slots, Size(need*s.run.slotSize), EnvPrefix, EnvPrefix)
+		return s.run.suite.config.Blame(Unsupported("cold, threads=%d: one op of each thread needs %d different places, %s has %d; take a file of %s or more (%sSIZE, or another %sFILE)",
+			row.Threads, need, file.path, s.run.slots, Size(need*s.run.slotSize), EnvPrefix, EnvPrefix), fileAmount...)
 	}
 	return nil
 }

@@ -48,8 +48,8 @@ func (s *coldList) shorten(delivered float64) error {
 	ops := coldListSpoilt * float64(f.size) / perOp
 	need := float64(fewestDraws * row.Threads)
 	if ops < need {
-		return Unsupported("cold, threads=%d: one call makes the device deliver %.0f bytes more than were asked for (read-ahead), so %.0f calls would warm more than %.0f %% of the file; "+
-			"take a file of %s or more (%sSIZE, or another %sFILE), or lower read_ahead_kb", row.Threads, perOp, need, 100*coldListSpoilt, Size(need*perOp/coldListSpoilt)>>20<<20+1<<20, EnvPrefix, EnvPrefix)
+		return s.run.suite.config.Blame(Unsupported("cold, threads=%d: one call makes the device deliver %.0f bytes more than were asked for (read-ahead), so %.0f calls would warm more than %.0f %% of the file; "+
+			"take a file of %s or more (%sSIZE, or another %sFILE), or lower read_ahead_kb", row.Threads, perOp, need, 100*coldListSpoilt, Size(need*perOp/coldListSpoilt)>>20<<20+1<<20, EnvPrefix, EnvPrefix), fileAmount...)
 	}
 	s.want = min(s.want, int64(ops)*int64(row.Batch))
 	return nil

@@ -1,6 +1,7 @@
 package readbench
 
 import (
+	"cmp"
 	"encoding"
 	"errors"
 	"fmt"
@@ -99,7 +100,8 @@ func Load(environ []string) (*Config, error) {
 	}
 	for _, check := range c.rules() {
 		if !check.ok {
-			errs = append(errs, badValue(check.name, check.value, errors.New(check.remedy)))
+			value := cmp.Or(vars[EnvPrefix+check.name], check.value) // as it was set, if it was
+			errs = append(errs, badValue(check.name, value, errors.New(check.remedy)))
 		}
 	}
 	if err := errors.Join(errs...); err != nil {
@@ -146,8 +148,8 @@ func (c *Config) rules() []rule {
 	}
 	for _, n := range c.ReadSize {
 		rules = append(rules,
-			rule{n >= 1 && n <= maxRead, "READ_SIZE", n.String(), "a read has 1 byte to 1GiB"},
-			rule{size == 0 || n < size, "READ_SIZE", n.String(), fmt.Sprintf("a read is smaller than the file, which has %s (%sSIZE)", size, EnvPrefix)})
+			rule{n >= 1 && n <= maxRead, "READ_SIZE", n.String(), fmt.Sprintf("a read has 1 byte to 1GiB, and not %s", n)},
+			rule{size == 0 || n < size, "READ_SIZE", n.String(), fmt.Sprintf("a read of %s is not smaller than the file, which has %s (%sSIZE=%q)", n, size, EnvPrefix, size)})
 	}
 	return rules
 }

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"syscall"
 
 	"github.com/readbench/suite/internal/datafile"
 	"github.com/readbench/suite/internal/extents"
@@ -52,7 +53,9 @@ func openFile(ctx context.Context, c *Config, claim func(*os.File) error) (*File
 		if path, err = DefaultFile(size, c.Seed); err != nil {
 			return nil, err
 		}
-		if err := makeDefault(ctx, path, size, c.Seed); err != nil {
+		if err := makeDefault(ctx, path, size, c.Seed); errors.Is(err, syscall.ENOSPC) {
+			return nil, c.Blame(err, "SIZE")
+		} else if err != nil {
 			return nil, err
 		}
 	}
@@ -61,14 +64,14 @@ func openFile(ctx context.Context, c *Config, claim func(*os.File) error) (*File
 	}
 	f, err := userfile.Open(ctx, path, userfile.RegularOrDisk)
 	if err != nil {
-		return nil, fmt.Errorf("%w; %s", err, remedy(c, path, nil, nil))
+		return nil, c.Blame(fmt.Errorf("%w; %s", err, remedy(c, path, nil, nil)), "FILE")
 	}
 	if err := claim(f); err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
 	file := &File{path: path, page: os.Getpagesize(), control: f}
 	if err := file.inspect(ctx, c); err != nil {
-		return nil, errors.Join(fmt.Errorf("%s: %w; %s", path, err, remedy(c, path, file, err)), f.Close())
+		return nil, errors.Join(c.Blame(fmt.Errorf("%s: %w; %s", path, err, remedy(c, path, file, err)), "FILE"), f.Close())
 	}
 	return file, nil
 }
@@ -124,11 +127,11 @@ func (f *File) inspect(ctx context.Context, c *Config) error {
 	}
 	switch {
 	case whole < f.size:
-		return fmt.Errorf("it has %d bytes, %sSIZE asks for %d", whole, EnvPrefix, f.size)
+		return c.Blame(fmt.Errorf("it has %d bytes, which are fewer", whole), "SIZE")
 	case f.size == 0:
 		return errors.New("it has 0 bytes: there is nothing to read")
 	case len(c.ReadSize) > 0 && f.size <= int64(slices.Max(c.ReadSize)):
-		return fmt.Errorf("it has %d bytes, too few for reads of %s (%sREAD_SIZE)", f.size, slices.Max(c.ReadSize), EnvPrefix)
+		return c.Blame(fmt.Errorf("it has %d bytes, too few for reads of %s", f.size, slices.Max(c.ReadSize)), "READ_SIZE")
 	case st.Mode().IsRegular():
 		if err := f.checkAllocated(ctx, st); err != nil {
 			return err
@@ -178,7 +181,7 @@ func (f *File) identify(c *Config, whole int64) error {
 		return nil
 	}
 	if content.Seed() != c.Seed {
-		return fmt.Errorf("%w of seed %d, %sSEED is %d", errDataFile, content.Seed(), EnvPrefix, c.Seed)
+		return badValue("SEED", strconv.FormatUint(c.Seed, 10), fmt.Errorf("%w of seed %d", errDataFile, content.Seed()))
 	}
 	if whole%blockSize != 0 {
 		return fmt.Errorf("%w, but truncated: %d bytes are no multiple of %d", errDataFile, whole, blockSize)

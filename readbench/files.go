@@ -151,7 +151,7 @@ func StartFiles(b *testing.B, open Maker) *Suite {
 		ctx, cancel := (&Suite{config: c}).setupContext()
 		defer cancel()
 		if s.suite, s.err = NewSuiteFiles(ctx, c, os.Stdout, claiming(open)); s.err != nil {
-			s.err = deadline(ctx, s.err)
+			s.err = c.deadline(ctx, s.err)
 		}
 	})
 	switch {

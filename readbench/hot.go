@@ -31,7 +31,7 @@ type hotState struct {
 
 func (hotCase) enter(_ context.Context, r *running) (caseState, error) {
 	if mem, size := r.suite.host.Memory, r.files.size(); mem > 0 && size > mem && r.row.Effect != EffectNone {
-		return nil, Unsupported("hot: %v: %d bytes, there are %d of memory; set %sSIZE, or take less data", r.files, size, mem, EnvPrefix)
+		return nil, r.suite.config.Blame(Unsupported("hot: %v: %d bytes, there are %d of memory; set %sSIZE, or take less data", r.files, size, mem, EnvPrefix), "FILE", "SIZE", "LUCENE_INDEX", "DOCS", "VECTORS")
 	}
 	return &hotState{run: r}, nil
 }

@@ -35,7 +35,7 @@ func (c mixedCase) name() string { return fmt.Sprintf("mixed%d", c.percent) }
 
 func (c mixedCase) enter(_ context.Context, r *running) (caseState, error) {
 	if r.row.Order != OrderRandom || r.row.Predrawn || r.row.Units > 0 || r.row.Effect != EffectRead && r.row.Effect != EffectNone {
-		return nil, Unsupported("%s: it is a case of random reads only, at places that the core draws", c.name())
+		return nil, r.suite.config.Blame(Unsupported("%s: it is a case of random reads only, at places that the core draws", c.name()), "CASES")
 	}
 	return &mixedState{mixedCase: c, coldPages: coldPages{r}}, nil
 }
@@ -76,8 +76,8 @@ func (s *mixedState) split() error {
 		s.hot.slots, s.cold.slots = g.slots/2, g.slots/2
 	}
 	if need := int64(s.run.row.Threads * s.run.row.Batch); s.hot.slots < 1 || s.cold.slots < need {
-		return Unsupported("%s, threads=%d: an op of each thread may need %d different places in the evicted half, %s has %d; take a file of %s or more (%sSIZE, or another %sFILE)",
-			s.name(), s.run.row.Threads, need, f.path, s.cold.slots, Size(2*need*g.slotSize+2*mixedBorder), EnvPrefix, EnvPrefix)
+		return s.run.suite.config.Blame(Unsupported("%s, threads=%d: an op of each thread may need %d different places in the evicted half, %s has %d; take a file of %s or more (%sSIZE, or another %sFILE)",
+			s.name(), s.run.row.Threads, need, f.path, s.cold.slots, Size(2*need*g.slotSize+2*mixedBorder), EnvPrefix, EnvPrefix), fileAmount...)
 	}
 	return nil
 }
@@ -138,8 +138,8 @@ func (s *mixedState) shorten(perRead float64) error {
 		s.want = min(s.want, int64(allowed*part/extra))
 	}
 	if need := int64(row.Threads * row.Batch * fewestDraws); s.want < need {
-		return Unsupported("%s, threads=%d: one cold read makes the device deliver %.0f bytes (read-ahead), so %d of them would warm too many others; "+
-			"take a file of %s or more (%sSIZE, or another %sFILE), or lower read_ahead_kb", s.name(), row.Threads, perRead, need, Size(2*float64(need)*perRead/allowed)>>20<<20+1<<20, EnvPrefix, EnvPrefix)
+		return s.run.suite.config.Blame(Unsupported("%s, threads=%d: one cold read makes the device deliver %.0f bytes (read-ahead), so %d of them would warm too many others; "+
+			"take a file of %s or more (%sSIZE, or another %sFILE), or lower read_ahead_kb", s.name(), row.Threads, perRead, need, Size(2*float64(need)*perRead/allowed)>>20<<20+1<<20, EnvPrefix, EnvPrefix), fileAmount...)
 	}
 	return nil
 }

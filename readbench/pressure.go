@@ -47,13 +47,13 @@ func (c pressureCase) plan(fs files, limit Size) (data, cache int64, err error) 
 		return size, size * 100 / int64(c.percent) / page * page, nil
 	}
 	if f.unchecked {
-		return 0, 0, Unsupported("%s: %sLIMIT asks for a part of the data, and this workload reads all of %v; leave it out, and the memory is worked out", c.name(), EnvPrefix, fs)
+		return 0, 0, badValue("LIMIT", limit.String(), Unsupported("%s: it asks for a part of the data, and this workload reads all of %v; leave it out, and the memory is worked out", c.name(), fs))
 	}
 	cache = int64(limit) / page * page
 	data = cache / 100 * int64(c.percent) / page * page
 	if data > f.size {
-		return 0, 0, Unsupported("%s: %d %% of %s are %d bytes of data, %s has %d; set %sSIZE to %s or more, or a smaller %sLIMIT",
-			c.name(), c.percent, limit, data, f.path, f.size, EnvPrefix, Size((data+blockSize-1)/blockSize*blockSize), EnvPrefix)
+		return 0, 0, badValue("LIMIT", limit.String(), Unsupported("%s: %d %% of that are %d bytes of data, %s has %d; set %sSIZE to %s or more, or a smaller limit",
+			c.name(), c.percent, data, f.path, f.size, EnvPrefix, Size((data+blockSize-1)/blockSize*blockSize)))
 	}
 	return data, cache, nil
 }
@@ -61,7 +61,7 @@ func (c pressureCase) plan(fs files, limit Size) (data, cache int64, err error) 
 // enter takes the memory away: evict, join, limit, in this order, since a page is charged to the group that first reads it.
 func (c pressureCase) enter(ctx context.Context, r *running) (_ caseState, err error) {
 	if r.row.Predrawn || r.row.Effect != EffectRead && r.row.Effect != EffectNone && r.row.Units == 0 {
-		return nil, Unsupported("%s: it is a case of reads only", c.name())
+		return nil, r.suite.config.Blame(Unsupported("%s: it is a case of reads only", c.name()), "CASES")
 	}
 	data, cache, err := c.plan(r.files, r.suite.config.Limit)
 	if err != nil {
@@ -137,8 +137,19 @@ func (s *pressureState) join() error {
 	return s.limit(s.cache)
 }
 
-// limit sets the limit of the group.
+// limit sets the limit of the group. It is too small or too large by what the user asked for, if by anything.
 func (s *pressureState) limit(bytes int64) error {
+	names := fileAmount[:2]
+	switch {
+	case s.run.suite.config.Limit > 0:
+		names = []string{"LIMIT"}
+	case s.run.row.Units > 0:
+		names = unitAmount[1:]
+	}
+	return s.run.suite.config.Blame(s.setLimit(bytes), names...)
+}
+
+func (s *pressureState) setLimit(bytes int64) error {
 	err := s.group.Limit(bytes)
 	var small *memlimit.TooSmallError
 	if errors.As(err, &small) {

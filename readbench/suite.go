@@ -165,7 +165,7 @@ var shared = sync.OnceValues(func() (*Suite, error) {
 	defer cancel()
 	s, err := startSuite(ctx, c, os.Stdout)
 	if err != nil {
-		return nil, deadline(ctx, err)
+		return nil, c.deadline(ctx, err)
 	}
 	return s, nil
 })

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"sync"
+	"syscall"
 
 	"github.com/readbench/suite/internal/filelock"
 	"github.com/readbench/suite/internal/notice"
@@ -64,7 +65,9 @@ func openBuilt(ctx context.Context, c *readbench.Config) (*Corpus, error) {
 	if err := os.MkdirAll(filepath.Dir(dir), 0o755); err != nil {
 		return nil, fmt.Errorf("making a directory for the index: %w; set %sLUCENE_INDEX", err, readbench.EnvPrefix)
 	}
-	if err := s.build(ctx, dir, c.LuceneCheck); err != nil {
+	if err := s.build(ctx, dir, c.LuceneCheck); errors.Is(err, syscall.ENOSPC) {
+		return nil, c.Blame(fmt.Errorf("building the index %s: %w", dir, err), "DOCS", "DOC_SIZE")
+	} else if err != nil {
 		return nil, fmt.Errorf("building the index %s: %w", dir, err)
 	}
 	return s.open(dir, c.LuceneCheck)
