@@ -42,10 +42,10 @@ func (s coldPages) enoughSlots() error {
 	switch {
 	case s.run.slots >= need:
 	case row.Units > 0:
-		return Unsupported("cold, threads=%d: one op of each thread needs %d different units, %v have %d; take more data, fewer threads or smaller ops", row.Threads, need, s.run.files, s.run.slots)
+		return s.run.suite.config.Blame(Unsupported("cold, threads=%d: one op of each thread needs %d different units, %v have %d; take more data, fewer threads or smaller ops", row.Threads, need, s.run.files, s.run.slots), unitAmount...)
 	default:
-		return Unsupported("cold, threads=%d: one op of each thread needs %d different places, %s has %d; take a file of %s or more (%sSIZE, or another %sFILE)",
-			row.Threads, need, file.path, s.run.slots, Size(need*s.run.slotSize), EnvPrefix, EnvPrefix)
+		return s.run.suite.config.Blame(Unsupported("cold, threads=%d: one op of each thread needs %d different places, %s has %d; take a file of %s or more (%sSIZE, or another %sFILE)",
+			row.Threads, need, file.path, s.run.slots, Size(need*s.run.slotSize), EnvPrefix, EnvPrefix), fileAmount...)
 	}
 	return nil
 }
@@ -141,8 +141,8 @@ func (s coldPages) judge(res *result) error {
 	case res.row.Effect == EffectHint && res.hints() > 0 && delivered == 0:
 		return fmt.Errorf("%d calls hinted cold ranges, but the device delivered nothing", res.hints())
 	case delivered < coldDeviceShare*touched:
-		return fmt.Errorf("pages of %.0f bytes were read cold, but the device delivered only %.0f: reads were served from somewhere else (or the file has extents that were never written)",
-			touched, delivered)
+		return fmt.Errorf("pages of %.0f bytes were read cold, but the device delivered only %.0f: %s",
+			touched, delivered, s.run.files.blame("reads were served from somewhere else"))
 	}
 	return nil
 }

@@ -48,8 +48,8 @@ func (s *coldList) shorten(delivered float64) error {
 	ops := coldListSpoilt * float64(f.size) / perOp
 	need := float64(fewestDraws * row.Threads)
 	if ops < need {
-		return Unsupported("cold, threads=%d: one call makes the device deliver %.0f bytes more than were asked for (read-ahead), so %.0f calls would warm more than %.0f %% of the file; "+
-			"take a file of %s or more (%sSIZE, or another %sFILE), or lower read_ahead_kb", row.Threads, perOp, need, 100*coldListSpoilt, Size(need*perOp/coldListSpoilt)>>20<<20+1<<20, EnvPrefix, EnvPrefix)
+		return s.run.suite.config.Blame(Unsupported("cold, threads=%d: one call makes the device deliver %.0f bytes more than were asked for (read-ahead), so %.0f calls would warm more than %.0f %% of the file; "+
+			"take a file of %s or more (%sSIZE, or another %sFILE), or lower read_ahead_kb", row.Threads, perOp, need, 100*coldListSpoilt, Size(need*perOp/coldListSpoilt)>>20<<20+1<<20, EnvPrefix, EnvPrefix), fileAmount...)
 	}
 	s.want = min(s.want, int64(ops)*int64(row.Batch))
 	return nil
@@ -71,8 +71,8 @@ func (s *coldList) judge(res *result) error {
 		return err
 	}
 	if share := res.coldShare(); share < listedShare {
-		return fmt.Errorf("only %.1f %% of what was asked for was cold (%d of %d probes missed; the device delivered %d bytes, the ranges' pages have %.0f)",
-			100*share, res.counts.Missed, res.counts.Probed, res.counters.DeviceBytes, res.touched())
+		return fmt.Errorf("only %.1f %% of what was asked for was cold (%d of %d probes missed; the device delivered %d bytes, the ranges' pages have %.0f): %s",
+			100*share, res.counts.Missed, res.counts.Probed, res.counters.DeviceBytes, res.touched(), s.run.files.blame("calls read ahead into ranges that came later"))
 	}
 	// A fault whose page arrives before the thread comes to wait for it counts as minor; that it was cold, the device tells.
 	if faults := res.counters.MajorFaults + res.counters.MinorFaults; row.Effect == EffectFault && float64(faults) < listedShare*float64(res.ranges()) {

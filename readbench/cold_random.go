@@ -78,12 +78,12 @@ func (s *coldState) enough(bytesPerRead float64) error {
 		if !s.run.direct() {
 			remedy += ", or lower read_ahead_kb"
 		}
-		return Unsupported("cold, threads=%d: an op makes the device deliver %.0f bytes, so one of each thread would warm more than %.0f %% of the %.0f bytes of %v; %s",
-			s.run.row.Threads, min(all, bytesPerRead*float64(s.run.row.Batch)), 100*coldEpochAim, all, s.run.files, remedy)
+		return s.run.suite.config.Blame(Unsupported("cold, threads=%d: an op makes the device deliver %.0f bytes, so one of each thread would warm more than %.0f %% of the %.0f bytes of %v; %s",
+			s.run.row.Threads, min(all, bytesPerRead*float64(s.run.row.Batch)), 100*coldEpochAim, all, s.run.files, remedy), unitAmount...)
 	}
 	size := Size(bytesPerRead * float64(s.need) / coldEpochAim)
-	return Unsupported("cold, threads=%d: one read makes the device deliver %.0f bytes (read-ahead), so %d reads would warm more than %.0f %% of the file; "+
-		"take a file of %s or more (%sSIZE, or another %sFILE), or lower read_ahead_kb", s.run.row.Threads, bytesPerRead, s.need, 100*coldEpochAim, (size+mib)/mib*mib, EnvPrefix, EnvPrefix)
+	return s.run.suite.config.Blame(Unsupported("cold, threads=%d: one read makes the device deliver %.0f bytes (read-ahead), so %d reads would warm more than %.0f %% of the file; "+
+		"take a file of %s or more (%sSIZE, or another %sFILE), or lower read_ahead_kb", s.run.row.Threads, bytesPerRead, s.need, 100*coldEpochAim, (size+mib)/mib*mib, EnvPrefix, EnvPrefix), fileAmount...)
 }
 
 func (s *coldState) restore(ctx context.Context, when moment) error {
@@ -130,8 +130,8 @@ func (s *coldState) judge(res *result) error {
 		return err
 	}
 	if res.epochShare = s.worst; s.worst > coldEpochLimit {
-		return fmt.Errorf("at the end of an epoch %.1f %% of the file were in the page cache, more than %.0f %%: the epoch's later reads were not cold",
-			100*s.worst, 100*coldEpochLimit)
+		return fmt.Errorf("at the end of an epoch %.1f %% of the file were in the page cache, more than %.0f %%: the epoch's later reads were not cold: %s",
+			100*s.worst, 100*coldEpochLimit, s.run.files.blame("more is read ahead than the first reads showed"))
 	}
 	return s.coldPages.judge(res)
 }

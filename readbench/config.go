@@ -1,6 +1,7 @@
 package readbench
 
 import (
+	"cmp"
 	"encoding"
 	"errors"
 	"fmt"
@@ -40,6 +41,7 @@ type Config struct {
 	Verify       Verify        `env:"VERIFY" envDefault:"pages" doc:"what is checked of each read: pages checks a word in every page and the last one; full checks all of it"`
 	Metrics      Metrics       `env:"METRICS" envDefault:"default" doc:"what is reported: default, or all, which adds latencies (and two clock readings to each op) and more evidence"`
 	SetupTimeout time.Duration `env:"SETUP_TIMEOUT" envDefault:"10m" doc:"how long making, warming or evicting a file may take" show:"-"`
+	Share        Share         `env:"SHARE" envDefault:"wait" doc:"what to do if another run reads the file: wait for its end, go on beside it, or share it with runs that share as well (and wait for those that do not)" show:"-"`
 
 	// of storedfields
 	LuceneIndex string      `env:"LUCENE_INDEX" doc:"storedfields: directory of an index to read, instead of one that is built" show:"-"`
@@ -98,7 +100,8 @@ func Load(environ []string) (*Config, error) {
 	}
 	for _, check := range c.rules() {
 		if !check.ok {
-			errs = append(errs, badValue(check.name, check.value, errors.New(check.remedy)))
+			value := cmp.Or(vars[EnvPrefix+check.name], check.value) // as it was set, if it was
+			errs = append(errs, badValue(check.name, value, errors.New(check.remedy)))
 		}
 	}
 	if err := errors.Join(errs...); err != nil {
@@ -145,8 +148,8 @@ func (c *Config) rules() []rule {
 	}
 	for _, n := range c.ReadSize {
 		rules = append(rules,
-			rule{n >= 1 && n <= maxRead, "READ_SIZE", n.String(), "a read has 1 byte to 1GiB"},
-			rule{size == 0 || n < size, "READ_SIZE", n.String(), fmt.Sprintf("a read is smaller than the file, which has %s (%sSIZE)", size, EnvPrefix)})
+			rule{n >= 1 && n <= maxRead, "READ_SIZE", n.String(), fmt.Sprintf("a read has 1 byte to 1GiB, and not %s", n)},
+			rule{size == 0 || n < size, "READ_SIZE", n.String(), fmt.Sprintf("a read of %s is not smaller than the file, which has %s (%sSIZE=%q)", n, size, EnvPrefix, size)})
 	}
 	return rules
 }

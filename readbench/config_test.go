@@ -4,6 +4,7 @@ import (
 	"flag"
 	"os"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -18,7 +19,7 @@ func TestDefaults(t *testing.T) {
 	}
 	want := &Config{
 		Cases: CaseList{"hot", "cold"}, Window: 2 << 20,
-		Warmup: 200 * time.Millisecond, Seed: 1, Procs: ProcsThreads, Verify: VerifyPages, Metrics: MetricsDefault, SetupTimeout: 10 * time.Minute,
+		Warmup: 200 * time.Millisecond, Seed: 1, Procs: ProcsThreads, Verify: VerifyPages, Metrics: MetricsDefault, SetupTimeout: 10 * time.Minute, Share: ShareWait,
 		LuceneCheck: LuceneCheckEnds, DocSize: 4 << 10, DocText: DocTextRandom, Skew: SkewUniform, TopK: CountList{10, 100},
 		Dim: 1024, Align: AlignPage, Shortlist: 350, Handlers: 32, Queue: 32, SLAP99: 50 * time.Millisecond, SLAStep: 2 * time.Second,
 	}
@@ -44,7 +45,7 @@ func TestEveryVariable(t *testing.T) {
 	got, err := Load([]string{
 		"READBENCH_FILE=/dev/nvme0n1", "READBENCH_SIZE=2GiB", "READBENCH_READ_SIZE=4096, 1MiB", "READBENCH_WINDOW=1MiB", "READBENCH_DEPTH=32", "READBENCH_LIMIT=4GiB", "READBENCH_READS_PER_OP=1", "READBENCH_THREADS=2, 3",
 		"READBENCH_CASES=cold", "READBENCH_WARMUP=1s", "READBENCH_SEED=7", "READBENCH_PROCS=inherit", "READBENCH_VERIFY=full", "READBENCH_METRICS=all",
-		"READBENCH_SETUP_TIMEOUT=1h", "READBENCH_POLICIES=adaptive, none", "READBENCH_PROBE=mincore", "READBENCH_HINT=process_madvise",
+		"READBENCH_SETUP_TIMEOUT=1h", "READBENCH_SHARE=share", "READBENCH_POLICIES=adaptive, none", "READBENCH_PROBE=mincore", "READBENCH_HINT=process_madvise",
 		"READBENCH_LUCENE_INDEX=/index", "READBENCH_LUCENE_CHECK=full", "READBENCH_DOCS=10", "READBENCH_DOC_SIZE=1KiB", "READBENCH_DOC_TEXT=json", "READBENCH_SKEW=zipf", "READBENCH_TOPK=1, 2",
 		"READBENCH_DIM=8", "READBENCH_VECTORS=9", "READBENCH_ALIGN=packed", "READBENCH_SHORTLIST=7", "READBENCH_RATES=100", "READBENCH_HANDLERS=3", "READBENCH_QUEUE=4", "READBENCH_SLA_P99=1ms", "READBENCH_SLA_STEP=1s",
 	})
@@ -53,7 +54,7 @@ func TestEveryVariable(t *testing.T) {
 	}
 	want := &Config{
 		File: "/dev/nvme0n1", Size: 2 << 30, ReadSize: SizeList{4096, 1 << 20}, Window: 1 << 20, Depth: 32, Limit: 4 << 30, ReadsPerOp: 1, Threads: ThreadList{2, 3}, Cases: CaseList{"cold"},
-		Warmup: time.Second, Seed: 7, Procs: ProcsInherit, Verify: VerifyFull, Metrics: MetricsAll, SetupTimeout: time.Hour,
+		Warmup: time.Second, Seed: 7, Procs: ProcsInherit, Verify: VerifyFull, Metrics: MetricsAll, SetupTimeout: time.Hour, Share: ShareShare,
 		Policies: PolicyList{"adaptive", "none"}, Probe: "mincore", Hint: "process_madvise",
 		LuceneIndex: "/index", LuceneCheck: LuceneCheckFull, Docs: 10, DocSize: 1 << 10, DocText: DocTextJSON, Skew: SkewZipf, TopK: CountList{1, 2},
 		Dim: 8, Vectors: 9, Align: AlignPacked, Shortlist: 7, Rates: CountList{100}, Handlers: 3, Queue: 4, SLAP99: time.Millisecond, SLAStep: time.Second,
@@ -61,14 +62,15 @@ func TestEveryVariable(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
-	if n := reflect.TypeFor[Config]().NumField(); n != 34 {
+	if n := reflect.TypeFor[Config]().NumField(); n != 35 {
 		t.Errorf("Config has %d fields: set the new one here, too", n)
 	}
 }
 
-// Each error names the variable, its value, and what would be right.
+// Each error names the variable, its value, and what would be right. There is a wrong value of every variable, but of those
+// that take any text.
 func TestBadConfig(t *testing.T) {
-	for _, tc := range []struct {
+	cases := []struct {
 		env  string
 		want []string
 	}{
@@ -80,7 +82,8 @@ func TestBadConfig(t *testing.T) {
 		{"READBENCH_SIZE=4097", []string{`READBENCH_SIZE="4097"`, "multiple of 4KiB"}},
 		{"READBENCH_SIZE=0", []string{`READBENCH_SIZE="0"`, "more than 0"}},
 		{"READBENCH_SIZE=huge", []string{`READBENCH_SIZE="huge"`, "1GiB"}},
-		{"READBENCH_READ_SIZE=4KiB,2GiB", []string{`READBENCH_READ_SIZE="2GiB"`, "1GiB"}},
+		{"READBENCH_READ_SIZE=4KiB,2GiB", []string{`READBENCH_READ_SIZE="4KiB,2GiB"`, "1GiB, and not 2GiB"}},
+		{"READBENCH_READ_SIZE=2GiB", []string{`READBENCH_READ_SIZE="2GiB"`, `READBENCH_SIZE="1GiB"`}},
 		{"READBENCH_READ_SIZE=4KiB,4096", []string{`READBENCH_READ_SIZE="4KiB,4096"`, "twice"}},
 		{"READBENCH_LIMIT=0", []string{`READBENCH_LIMIT="0"`, "more than 0"}},
 		{"READBENCH_WINDOW=0", []string{`READBENCH_WINDOW="0"`, "1 byte"}},
@@ -120,9 +123,22 @@ func TestBadConfig(t *testing.T) {
 		{"READBENCH_HANDLERS=0", []string{`READBENCH_HANDLERS="0"`, "1 to"}},
 		{"READBENCH_QUEUE=-1", []string{`READBENCH_QUEUE="-1"`, "0 to"}},
 		{"READBENCH_SLA_P99=0s", []string{`READBENCH_SLA_P99="0s"`, "above zero"}},
-		{"READBENCH_SLA_STEP=2h", []string{`READBENCH_SLA_STEP="2h0m0s"`, "up to 1h"}},
+		{"READBENCH_SLA_STEP=2h", []string{`READBENCH_SLA_STEP="2h"`, "up to 1h"}},
+		{"READBENCH_SHARE=yes", []string{`READBENCH_SHARE="yes"`, "wait", "go", "share"}},
 		{"READBENCH_METRICS=some", []string{`READBENCH_METRICS="some"`, "default", "all"}},
-	} {
+		{"READBENCH_RATES=0", []string{`READBENCH_RATES="0"`, "10,100"}},
+	}
+	for _, f := range fields() {
+		if !slices.ContainsFunc(cases, func(c struct {
+			env  string
+			want []string
+		}) bool {
+			return strings.HasPrefix(c.env, f.name+"=")
+		}) && f.name != "READBENCH_FILE" && f.name != "READBENCH_LUCENE_INDEX" {
+			t.Errorf("there is no wrong value of %s", f.name)
+		}
+	}
+	for _, tc := range cases {
 		t.Run(tc.env, func(t *testing.T) {
 			c, err := Load([]string{tc.env})
 			if err == nil {

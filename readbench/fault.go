@@ -2,7 +2,6 @@ package readbench
 
 import (
 	"fmt"
-	"os"
 	"runtime"
 )
 
@@ -22,7 +21,7 @@ func (r *running) recoverFault(err *error) {
 	}
 	why := "its device or file system failed to deliver a page (see dmesg)"
 	for _, f := range r.files {
-		if st, statErr := os.Stat(f.path); statErr == nil && st.Mode().IsRegular() && st.Size() < f.size {
+		if st, statErr := f.control.Stat(); statErr == nil && st.Mode().IsRegular() && st.Size() < f.size {
 			why = fmt.Sprintf("it was truncated from %d to %d bytes while it was mapped", f.size, st.Size())
 		}
 	}

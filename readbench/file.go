@@ -9,9 +9,14 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
+	"syscall"
 
 	"github.com/readbench/suite/internal/datafile"
+	"github.com/readbench/suite/internal/extents"
 	"github.com/readbench/suite/internal/notice"
+	"github.com/readbench/suite/internal/sh"
+	"github.com/readbench/suite/internal/userfile"
 )
 
 const blockSize = datafile.BlockSize
@@ -30,7 +35,14 @@ type File struct {
 // OpenFile opens the file that c names. If it names none, the data file in the user's cache directory is
 // opened, and made first if it is missing. A file that cannot be benchmarked (missing, too small, sparse, of
 // another seed, damaged) is refused with the command that makes a right one.
+//
+// It does not keep other processes off the file, as Start does.
 func OpenFile(ctx context.Context, c *Config) (*File, error) {
+	return openFile(ctx, c, func(*os.File) error { return nil })
+}
+
+// openFile opens the file that c names, and claims it before it is read.
+func openFile(ctx context.Context, c *Config, claim func(*os.File) error) (*File, error) {
 	path := c.File
 	if path == "" {
 		size := c.Size
@@ -41,20 +53,25 @@ func OpenFile(ctx context.Context, c *Config) (*File, error) {
 		if path, err = DefaultFile(size, c.Seed); err != nil {
 			return nil, err
 		}
-		if err := makeDefault(ctx, path, size, c.Seed); err != nil {
+		if err := makeDefault(ctx, path, size, c.Seed); errors.Is(err, syscall.ENOSPC) {
+			return nil, c.Blame(err, "SIZE")
+		} else if err != nil {
 			return nil, err
 		}
 	}
 	if abs, err := filepath.Abs(path); err == nil { // so that messages say where it was looked for: go test runs in the package's directory
 		path = abs
 	}
-	f, err := os.Open(path)
+	f, err := userfile.Open(ctx, path, userfile.RegularOrDisk)
 	if err != nil {
-		return nil, fmt.Errorf("%w; %s", err, remedy(c, path, nil, nil))
+		return nil, c.Blame(fmt.Errorf("%w; %s", err, remedy(c, path, nil, nil)), "FILE")
+	}
+	if err := claim(f); err != nil {
+		return nil, errors.Join(err, f.Close())
 	}
 	file := &File{path: path, page: os.Getpagesize(), control: f}
-	if err := file.inspect(c); err != nil {
-		return nil, errors.Join(fmt.Errorf("%s: %w; %s", path, err, remedy(c, path, file, err)), f.Close())
+	if err := file.inspect(ctx, c); err != nil {
+		return nil, errors.Join(c.Blame(fmt.Errorf("%s: %w; %s", path, err, remedy(c, path, file, err)), "FILE"), f.Close())
 	}
 	return file, nil
 }
@@ -67,11 +84,10 @@ func (f *File) part(size int64) *File {
 }
 
 func makeDefault(ctx context.Context, path string, size Size, seed uint64) error {
+	defer notice.Slow("making the data file %s, %s", path, size)()
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return fmt.Errorf("making a directory for the data file: %w; set %sFILE", err, EnvPrefix)
 	}
-	stop := notice.Slow("making the data file %s, %s", path, size)
-	defer stop()
 	_, err := datafile.Create(ctx, datafile.Spec{Path: path, Size: int64(size), Seed: seed})
 	return err
 }
@@ -82,9 +98,9 @@ var errDataFile = errors.New("it is a data file")
 // remedy is the command that makes a right file. It replaces only a data file, and keeps its size unless
 // READBENCH_SIZE says another one.
 func remedy(c *Config, path string, f *File, err error) string {
-	size, flags := c.Size, ""
+	command, size := []string{"go", "run", "github.com/readbench/suite/tools/mkfile"}, c.Size
 	if errors.Is(err, errDataFile) {
-		flags = "-force "
+		command = append(command, "-force")
 		if size == 0 {
 			size = Size((f.size + blockSize - 1) / blockSize * blockSize)
 		}
@@ -92,18 +108,14 @@ func remedy(c *Config, path string, f *File, err error) string {
 	if size == 0 {
 		size = DefaultSize
 	}
-	return fmt.Sprintf("a right one is made by: go run github.com/readbench/suite/tools/mkfile %s-size %s -seed %d %s", flags, size, c.Seed, path)
+	return "a right one is made by: " + sh.Command(append(command, "-size", size.String(), "-seed", strconv.FormatUint(c.Seed, 10), path)...)
 }
 
 // inspect finds out size and content of the file, and whether it can be used.
-func (f *File) inspect(c *Config) error {
+func (f *File) inspect(ctx context.Context, c *Config) error {
 	st, err := f.control.Stat()
 	if err != nil {
 		return err
-	}
-	device := st.Mode()&os.ModeDevice != 0 && st.Mode()&os.ModeCharDevice == 0
-	if !st.Mode().IsRegular() && !device {
-		return fmt.Errorf("it is neither a regular file nor a block device")
 	}
 	whole, err := f.control.Seek(0, io.SeekEnd) // tells the size of devices, too
 	if err != nil {
@@ -115,24 +127,41 @@ func (f *File) inspect(c *Config) error {
 	}
 	switch {
 	case whole < f.size:
-		return fmt.Errorf("it has %d bytes, %sSIZE asks for %d", whole, EnvPrefix, f.size)
+		return c.Blame(fmt.Errorf("it has %d bytes, which are fewer", whole), "SIZE")
 	case f.size == 0:
 		return errors.New("it has 0 bytes: there is nothing to read")
 	case len(c.ReadSize) > 0 && f.size <= int64(slices.Max(c.ReadSize)):
-		return fmt.Errorf("it has %d bytes, too few for reads of %s (%sREAD_SIZE)", f.size, slices.Max(c.ReadSize), EnvPrefix)
-	case device:
-	default:
-		if err := checkAllocated(st); err != nil {
+		return c.Blame(fmt.Errorf("it has %d bytes, too few for reads of %s", f.size, slices.Max(c.ReadSize)), "READ_SIZE")
+	case st.Mode().IsRegular():
+		if err := f.checkAllocated(ctx, st); err != nil {
 			return err
 		}
 	}
 	return f.identify(c, whole)
 }
 
-// checkAllocated refuses a sparse file.
-func checkAllocated(st os.FileInfo) error {
+// fullCopy has every byte written: cp makes neither holes of zeros nor extents that both files share.
+func fullCopy(path string) string {
+	return "a full copy is made by: cp --reflink=never --sparse=never " + sh.Command(path, path+".full")
+}
+
+// checkAllocated refuses a file whose bytes do not all lie on the device: a sparse one, and one with extents that were never
+// written, are compressed, or lie among the file system's own records.
+func (f *File) checkAllocated(ctx context.Context, st os.FileInfo) error {
 	if n := allocated(st); n >= 0 && n < st.Size() {
-		return fmt.Errorf("it is sparse (%d of %d bytes are allocated): holes are not read from the device (cp --sparse=never makes a full copy)", n, st.Size())
+		return fmt.Errorf("it is sparse (%d of %d bytes are allocated): holes are not read from the device (%s)", n, st.Size(), fullCopy(f.path))
+	}
+	defer notice.Slow("asking for the extents of %s", f.path)()
+	m, err := extents.Of(ctx, f.control, f.size)
+	if err != nil {
+		return err
+	}
+	if err := m.Err(); err != nil {
+		remedy := fullCopy(f.path)
+		if m.Unwritten+m.Hole == 0 {
+			remedy = "take a copy on a file system that stores it as it is"
+		}
+		return fmt.Errorf("%w (%s)", err, remedy)
 	}
 	return nil
 }
@@ -152,7 +181,7 @@ func (f *File) identify(c *Config, whole int64) error {
 		return nil
 	}
 	if content.Seed() != c.Seed {
-		return fmt.Errorf("%w of seed %d, %sSEED is %d", errDataFile, content.Seed(), EnvPrefix, c.Seed)
+		return badValue("SEED", strconv.FormatUint(c.Seed, 10), fmt.Errorf("%w of seed %d", errDataFile, content.Seed()))
 	}
 	if whole%blockSize != 0 {
 		return fmt.Errorf("%w, but truncated: %d bytes are no multiple of %d", errDataFile, whole, blockSize)
@@ -189,8 +218,8 @@ func (f *File) PageSize() int { return f.page }
 func (f *File) Checked() bool { return f.content != nil }
 
 // Open opens the file for reading, with further flags of open(2). Each call gives a descriptor with advice and
-// read-ahead state of its own, which the caller closes.
-func (f *File) Open(flags int) (*os.File, error) { return os.OpenFile(f.path, os.O_RDONLY|flags, 0) }
+// read-ahead state of its own, which the caller closes. It is an error if there is another file at the path meanwhile.
+func (f *File) Open(flags int) (*os.File, error) { return userfile.Again(f.control, flags) }
 
 // Check returns an error that says what is wrong with p, which was read as r, or nil. It checks every byte, if
 // the content is known.

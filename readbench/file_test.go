@@ -3,10 +3,13 @@ package readbench
 import (
 	"errors"
 	"io/fs"
+	"net"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/readbench/suite/internal/datafile"
 )
@@ -22,19 +25,41 @@ func TestFileRefused(t *testing.T) {
 	}{
 		{"missing", func(*testing.T, string) error { return nil }, nil, "no such file"},
 		{"a directory", func(_ *testing.T, path string) error { return os.Mkdir(path, 0o755) }, nil, "neither a regular file nor a block device"},
-		{"smaller than SIZE", dataFile(size, 1), []string{"SIZE=2MiB"}, "it has 1048576 bytes, READBENCH_SIZE asks for 2097152"},
-		{"smaller than a read", dataFile(4096, 1), []string{"READ_SIZE=4KiB,16KiB"}, "it has 4096 bytes, too few for reads of 16KiB (READBENCH_READ_SIZE)"},
+		{"a pipe that nobody writes", func(_ *testing.T, path string) error { return unix.Mkfifo(path, 0o600) }, nil, "it is a named pipe"},
+		{"a socket", func(_ *testing.T, path string) error {
+			l, err := net.ListenUnix("unix", &net.UnixAddr{Name: path})
+			if err != nil {
+				return err
+			}
+			l.SetUnlinkOnClose(false)
+			return l.Close()
+		}, nil, "it is a socket"},
+		{"a character device", func(_ *testing.T, path string) error { return os.Symlink(os.DevNull, path) }, nil, "it is a character device"},
+		{"smaller than SIZE", dataFile(size, 1), []string{"SIZE=2MiB"}, `READBENCH_SIZE="2MiB": it has 1048576 bytes`},
+		{"smaller than a read", dataFile(4096, 1), []string{"READ_SIZE=4KiB,16KiB"}, `READBENCH_READ_SIZE="4KiB,16KiB": it has 4096 bytes, too few for reads of 16KiB`},
 		{"empty", func(_ *testing.T, path string) error { return os.WriteFile(path, nil, 0o644) }, nil, "it has 0 bytes"},
-		{"of another seed", dataFile(size, 2), nil, "it is a data file of seed 2, READBENCH_SEED is 1"},
+		{"of another seed", dataFile(size, 2), nil, `READBENCH_SEED="1": it is a data file of seed 2`},
 		{"sparse", func(_ *testing.T, path string) error {
 			return errors.Join(os.WriteFile(path, nil, 0o644), os.Truncate(path, size))
 		}, nil, "it is sparse"},
+		{"allocated and never written", func(t *testing.T, path string) error {
+			f, err := os.Create(path)
+			if err != nil {
+				return err
+			}
+			if err := allocate(f, size); errors.Is(err, errors.ErrUnsupported) {
+				t.Skip(err)
+			} else if err != nil {
+				return err
+			}
+			return f.Close()
+		}, nil, "1048576 of 1048576 bytes (100.0 %) lie in extents that were allocated and never written (fallocate)"},
 		{"truncated in a block", func(t *testing.T, path string) error {
 			return errors.Join(dataFile(size, 1)(t, path), os.Truncate(path, size-100))
 		}, nil, "it is a data file, but truncated: 1048476 bytes"},
 		{"truncated at a block, and SIZE says what it was", func(t *testing.T, path string) error {
 			return errors.Join(dataFile(size, 1)(t, path), os.Truncate(path, size-4096))
-		}, []string{"SIZE=1MiB"}, "READBENCH_SIZE asks for"},
+		}, []string{"SIZE=1MiB"}, `READBENCH_SIZE="1MiB": it has 1044480 bytes`},
 		{"damaged at the end", func(t *testing.T, path string) error {
 			return errors.Join(dataFile(size, 1)(t, path), overwrite(path, size-1, []byte{0}))
 		}, nil, "it is a data file, but damaged: byte 1048575 (block 255)"},
@@ -46,6 +71,7 @@ func TestFileRefused(t *testing.T) {
 			}
 			_, err := openTest(t, path, tc.settings...)
 			wantError(t, err, tc.want)
+			wantError(t, err, `READBENCH_FILE="`+path+`": `)
 			wantError(t, err, "go run github.com/readbench/suite/tools/mkfile ")
 			wantError(t, err, path)
 		})

@@ -9,7 +9,9 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/readbench/suite/internal/filelock"
 	"github.com/readbench/suite/internal/pagecache"
+	"github.com/readbench/suite/internal/userfile"
 )
 
 // files are what the rows of a suite read: one, unless a workload brings its own.
@@ -44,6 +46,15 @@ func (fs files) close() error {
 	return errors.Join(errs...)
 }
 
+// blame says why pages of the files may have come or gone; other is the cause if it was no other process.
+func (fs files) blame(other string) string {
+	var open []*os.File
+	for _, f := range fs {
+		open = append(open, f.control)
+	}
+	return filelock.Blame(other, open...)
+}
+
 // String names the files.
 func (fs files) String() string {
 	if len(fs) == 1 {
@@ -55,7 +66,7 @@ func (fs files) String() string {
 // OpenUnchecked opens a regular file whose content the core does not know, for a workload that reads files of its own:
 // its ops check what they fetch (see Row.Units). The caller closes it.
 func OpenUnchecked(path string) (*File, error) {
-	f, err := os.Open(path)
+	f, err := userfile.Open(context.Background(), path, userfile.Regular)
 	if err != nil {
 		return nil, err
 	}
@@ -73,12 +84,10 @@ func (f *File) inspectUnchecked() error {
 	}
 	f.size = st.Size()
 	switch {
-	case !st.Mode().IsRegular():
-		return errors.New("it is not a regular file")
 	case f.size == 0:
 		return errors.New("it has 0 bytes: there is nothing to read")
 	}
-	return checkAllocated(st)
+	return f.checkAllocated(context.Background(), st)
 }
 
 // A Maker opens, and if need be makes, the files of a workload of its own. READBENCH_FILE and READBENCH_SIZE are not set.
@@ -109,6 +118,20 @@ func sizeSet(n Size) string {
 	return n.String()
 }
 
+// claiming is a Maker whose files other runs are kept off.
+func claiming(open Maker) Maker {
+	return func(ctx context.Context, c *Config) ([]*File, error) {
+		fs, err := open(ctx, c)
+		if err != nil {
+			return nil, err
+		}
+		if err := files(fs).claim(ctx, c); err != nil {
+			return nil, errors.Join(err, files(fs).close())
+		}
+		return fs, nil
+	}
+}
+
 var sharedFiles struct {
 	once  sync.Once
 	suite *Suite
@@ -116,6 +139,7 @@ var sharedFiles struct {
 }
 
 // StartFiles is Start for a workload that reads files of its own: open is called once in a process, by the first call.
+// Other runs are kept off the files from then on (READBENCH_SHARE).
 func StartFiles(b *testing.B, open Maker) *Suite {
 	b.Helper()
 	s := &sharedFiles
@@ -126,8 +150,8 @@ func StartFiles(b *testing.B, open Maker) *Suite {
 		}
 		ctx, cancel := (&Suite{config: c}).setupContext()
 		defer cancel()
-		if s.suite, s.err = NewSuiteFiles(ctx, c, os.Stdout, open); s.err != nil {
-			s.err = deadline(ctx, s.err)
+		if s.suite, s.err = NewSuiteFiles(ctx, c, os.Stdout, claiming(open)); s.err != nil {
+			s.err = c.deadline(ctx, s.err)
 		}
 	})
 	switch {

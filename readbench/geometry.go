@@ -42,7 +42,7 @@ func (r *running) cut(unit int, direct bool) error {
 		need = int64(row.Threads) // each has a stripe
 	}
 	if r.slots < need {
-		return Unsupported("%s has %d bytes, too few for %d places of %d; set %sSIZE to %s or more", f.path, f.size, need, r.slotSize, EnvPrefix, Size(need*r.slotSize))
+		return r.suite.config.Blame(Unsupported("%s has %d bytes, too few for %d places of %d; set %sSIZE to %s or more", f.path, f.size, need, r.slotSize, EnvPrefix, Size(need*r.slotSize)), fileAmount...)
 	}
 	if row.Effect == EffectNone {
 		r.slots *= nullFactor

@@ -31,7 +31,7 @@ type hotState struct {
 
 func (hotCase) enter(_ context.Context, r *running) (caseState, error) {
 	if mem, size := r.suite.host.Memory, r.files.size(); mem > 0 && size > mem && r.row.Effect != EffectNone {
-		return nil, Unsupported("hot: %v: %d bytes, there are %d of memory; set %sSIZE, or take less data", r.files, size, mem, EnvPrefix)
+		return nil, r.suite.config.Blame(Unsupported("hot: %v: %d bytes, there are %d of memory; set %sSIZE, or take less data", r.files, size, mem, EnvPrefix), "FILE", "SIZE", "LUCENE_INDEX", "DOCS", "VECTORS")
 	}
 	return &hotState{run: r}, nil
 }
@@ -142,11 +142,11 @@ func (s *hotState) judge(res *result) error {
 		return fmt.Errorf("%d page faults in a hot row that touched %.0f pages: they were not in the page tables", res.counters.MinorFaults, pages)
 	}
 	if float64(res.counters.DeviceBytes) > hotShare*float64(res.bytes())+hotOwnBytes {
-		return fmt.Errorf("the device delivered %d bytes in a hot row of %d: pages were reclaimed while it ran; is there memory for a file of %d bytes?",
-			res.counters.DeviceBytes, res.bytes(), s.run.files.size())
+		return fmt.Errorf("the device delivered %d bytes in a hot row of %d: pages left the page cache while it ran: %s",
+			res.counters.DeviceBytes, res.bytes(), s.run.files.blame(fmt.Sprintf("there is not enough free memory for a file of %d bytes", s.run.files.size())))
 	}
 	if missed := res.counts.Missed; float64(missed) > (1-listedShare)*float64(res.counts.Probed) {
-		return fmt.Errorf("%d of %d probes of a hot row found pages missing", missed, res.counts.Probed)
+		return fmt.Errorf("%d of %d probes of a hot row found pages missing: %s", missed, res.counts.Probed, s.run.files.blame("there is not enough free memory"))
 	}
 	return res.judgeProbes()
 }
@@ -157,7 +157,7 @@ func (s *hotState) judgeFaults(res *result) error {
 		return fmt.Errorf("%.0f minor faults in %.0f touches of pages that were not in the page tables: one fault maps more than %d bytes here, or fewer pages were dropped", faults, touches, faultAround)
 	}
 	if float64(res.counters.DeviceBytes) > hotShare*touches*faultAround+hotOwnBytes {
-		return fmt.Errorf("the device delivered %d bytes in a hot row: pages were reclaimed while it ran", res.counters.DeviceBytes)
+		return fmt.Errorf("the device delivered %d bytes in a hot row: pages left the page cache while it ran: %s", res.counters.DeviceBytes, s.run.files.blame("there is not enough free memory"))
 	}
 	return nil
 }

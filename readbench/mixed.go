@@ -35,7 +35,7 @@ func (c mixedCase) name() string { return fmt.Sprintf("mixed%d", c.percent) }
 
 func (c mixedCase) enter(_ context.Context, r *running) (caseState, error) {
 	if r.row.Order != OrderRandom || r.row.Predrawn || r.row.Units > 0 || r.row.Effect != EffectRead && r.row.Effect != EffectNone {
-		return nil, Unsupported("%s: it is a case of random reads only, at places that the core draws", c.name())
+		return nil, r.suite.config.Blame(Unsupported("%s: it is a case of random reads only, at places that the core draws", c.name()), "CASES")
 	}
 	if err := r.onDevice(c.name()); err != nil {
 		return nil, err
@@ -79,8 +79,8 @@ func (s *mixedState) split() error {
 		s.hot.slots, s.cold.slots = g.slots/2, g.slots/2
 	}
 	if need := int64(s.run.row.Threads * s.run.row.Batch); s.hot.slots < 1 || s.cold.slots < need {
-		return Unsupported("%s, threads=%d: an op of each thread may need %d different places in the evicted half, %s has %d; take a file of %s or more (%sSIZE, or another %sFILE)",
-			s.name(), s.run.row.Threads, need, f.path, s.cold.slots, Size(2*need*g.slotSize+2*mixedBorder), EnvPrefix, EnvPrefix)
+		return s.run.suite.config.Blame(Unsupported("%s, threads=%d: an op of each thread may need %d different places in the evicted half, %s has %d; take a file of %s or more (%sSIZE, or another %sFILE)",
+			s.name(), s.run.row.Threads, need, f.path, s.cold.slots, Size(2*need*g.slotSize+2*mixedBorder), EnvPrefix, EnvPrefix), fileAmount...)
 	}
 	return nil
 }
@@ -141,8 +141,8 @@ func (s *mixedState) shorten(perRead float64) error {
 		s.want = min(s.want, int64(allowed*part/extra))
 	}
 	if need := int64(row.Threads * row.Batch * fewestDraws); s.want < need {
-		return Unsupported("%s, threads=%d: one cold read makes the device deliver %.0f bytes (read-ahead), so %d of them would warm too many others; "+
-			"take a file of %s or more (%sSIZE, or another %sFILE), or lower read_ahead_kb", s.name(), row.Threads, perRead, need, Size(2*float64(need)*perRead/allowed)>>20<<20+1<<20, EnvPrefix, EnvPrefix)
+		return s.run.suite.config.Blame(Unsupported("%s, threads=%d: one cold read makes the device deliver %.0f bytes (read-ahead), so %d of them would warm too many others; "+
+			"take a file of %s or more (%sSIZE, or another %sFILE), or lower read_ahead_kb", s.name(), row.Threads, perRead, need, Size(2*float64(need)*perRead/allowed)>>20<<20+1<<20, EnvPrefix, EnvPrefix), fileAmount...)
 	}
 	return nil
 }
@@ -198,7 +198,7 @@ func (s *mixedState) judge(res *result) error {
 		return err
 	}
 	if hot.Share() < 1-coldResident {
-		return fmt.Errorf("of the part of the file that is to be resident, only %v are: pages were reclaimed while the row ran", hot)
+		return fmt.Errorf("of the part of the file that is to be resident, only %v are: pages left the page cache while the row ran: %s", hot, s.run.files.blame("there is not enough free memory"))
 	}
 	var drawn, colds int64
 	for _, w := range s.run.workers {
@@ -216,8 +216,8 @@ func (s *mixedState) judge(res *result) error {
 	share := float64(s.percent) / 100
 	granularity := block * share * (1 - share) * float64(len(s.run.workers)) / reads
 	if off, allowed := res.coldReads-share, min(mixedTolerance, share/10)+granularity; off > allowed || -off > allowed {
-		return fmt.Errorf("%.2f %% of the reads were cold (%d of %d were drawn from the evicted part; the device delivered %d bytes), which is too far off",
-			100*res.coldReads, colds, drawn, res.counters.DeviceBytes)
+		return fmt.Errorf("%.2f %% of the reads were cold (%d of %d were drawn from the evicted part; the device delivered %d bytes), which is too far off: %s",
+			100*res.coldReads, colds, drawn, res.counters.DeviceBytes, s.run.files.blame("reads ahead, or reads that were served from somewhere else, make the difference"))
 	}
 	return nil
 }

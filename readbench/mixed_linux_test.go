@@ -142,7 +142,7 @@ func TestMixedSpoilt(t *testing.T) {
 		{"the resident part is evicted", fake{read: func(o *fakeOpened, rg Range, p []byte) ([]byte, error) {
 			_, err := unix.Pread(int(o.fd.Fd()), p[:rg.N], rg.Off)
 			return p[:rg.N], errors.Join(err, unix.Fadvise(int(o.fd.Fd()), 0, 1<<20, unix.FADV_DONTNEED))
-		}}, "pages were reclaimed"},
+		}}, "pages left the page cache"},
 		{"a cache of its own", fake{open: readWhole, read: fromCache}, "of the reads were cold"},
 		{"a cache of its own, mixed1", fake{open: readWhole, read: fromCache}, "of the reads were cold"},
 	} {

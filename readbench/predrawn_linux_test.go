@@ -145,7 +145,7 @@ func TestPredrawnLiars(t *testing.T) {
 		}, "was cold"},
 		{"hints that evict", "hot", EffectHint, func(o *fakeOpened, rs []Range) error {
 			return errors.Join(unix.Fadvise(int(o.fd.Fd()), 0, 0, unix.FADV_DONTNEED), willNeedAll(o, rs))
-		}, "pages were reclaimed while it ran"},
+		}, "pages left the page cache while it ran"},
 		{"hints that read ahead, more later than at first", "cold", EffectHint, func(o *fakeOpened, rs []Range) error {
 			n := int64(rs[0].N)
 			if before, ok := calls.LoadOrStore(o, 1); ok && before.(int) == 1 { // once behaved, when the pilot looked

@@ -47,13 +47,13 @@ func (c pressureCase) plan(fs files, limit Size) (data, cache int64, err error) 
 		return size, size * 100 / int64(c.percent) / page * page, nil
 	}
 	if f.unchecked {
-		return 0, 0, Unsupported("%s: %sLIMIT asks for a part of the data, and this workload reads all of %v; leave it out, and the memory is worked out", c.name(), EnvPrefix, fs)
+		return 0, 0, badValue("LIMIT", limit.String(), Unsupported("%s: it asks for a part of the data, and this workload reads all of %v; leave it out, and the memory is worked out", c.name(), fs))
 	}
 	cache = int64(limit) / page * page
 	data = cache / 100 * int64(c.percent) / page * page
 	if data > f.size {
-		return 0, 0, Unsupported("%s: %d %% of %s are %d bytes of data, %s has %d; set %sSIZE to %s or more, or a smaller %sLIMIT",
-			c.name(), c.percent, limit, data, f.path, f.size, EnvPrefix, Size((data+blockSize-1)/blockSize*blockSize), EnvPrefix)
+		return 0, 0, badValue("LIMIT", limit.String(), Unsupported("%s: %d %% of that are %d bytes of data, %s has %d; set %sSIZE to %s or more, or a smaller limit",
+			c.name(), c.percent, data, f.path, f.size, EnvPrefix, Size((data+blockSize-1)/blockSize*blockSize)))
 	}
 	return data, cache, nil
 }
@@ -61,7 +61,7 @@ func (c pressureCase) plan(fs files, limit Size) (data, cache int64, err error) 
 // enter takes the memory away: evict, join, limit, in this order, since a page is charged to the group that first reads it.
 func (c pressureCase) enter(ctx context.Context, r *running) (_ caseState, err error) {
 	if r.row.Predrawn || r.row.Effect != EffectRead && r.row.Effect != EffectNone && r.row.Units == 0 {
-		return nil, Unsupported("%s: it is a case of reads only", c.name())
+		return nil, r.suite.config.Blame(Unsupported("%s: it is a case of reads only", c.name()), "CASES")
 	}
 	if err := r.onDevice(c.name()); err != nil {
 		return nil, err
@@ -140,8 +140,19 @@ func (s *pressureState) join() error {
 	return s.limit(s.cache)
 }
 
-// limit sets the limit of the group.
+// limit sets the limit of the group. It is too small or too large by what the user asked for, if by anything.
 func (s *pressureState) limit(bytes int64) error {
+	names := fileAmount[:2]
+	switch {
+	case s.run.suite.config.Limit > 0:
+		names = []string{"LIMIT"}
+	case s.run.row.Units > 0:
+		names = unitAmount[1:]
+	}
+	return s.run.suite.config.Blame(s.setLimit(bytes), names...)
+}
+
+func (s *pressureState) setLimit(bytes int64) error {
 	err := s.group.Limit(bytes)
 	var small *memlimit.TooSmallError
 	if errors.As(err, &small) {
@@ -300,17 +311,18 @@ func (s *pressureState) judge(res *result) error {
 	slack := pressureSlack*(1-share) + pressureUnsteady/float64(res.fileSize)
 	for _, r := range []pagecache.Residency{res.before, res.after} {
 		if r.Share() > share+slack || r.Share() < share-slack {
-			return fmt.Errorf("%v, but there is to be page cache for %.1f %%: pages are charged to somebody else, or somebody else's are charged here", r, 100*share)
+			return fmt.Errorf("%v, but there is to be page cache for %.1f %%: %s", r, 100*share,
+				s.run.files.blame("pages are charged to somebody else, or somebody else's are charged here"))
 		}
 	}
 	change := float64(res.after.Resident-res.before.Resident) * float64(res.page)
 	if allowed := max(pressureSteady*float64(res.fileSize), pressureUnsteady); change > allowed || change < -allowed {
-		return fmt.Errorf("the file was not in a steady state: %v when the call began, %v when it ended", res.before, res.after)
+		return fmt.Errorf("the file was not in a steady state: %v when the call began, %v when it ended: %s", res.before, res.after, s.run.files.blame("it takes longer to become steady (READBENCH_WARMUP)"))
 	}
 	const enough = 1000 // ranges of which as many are missing as are not resident
 	missing := (1 - max(res.before.Share(), res.after.Share()) - slack) * res.touched()
 	if res.row.Order == OrderRandom && !res.row.Skewed && res.ranges() >= enough && float64(res.counters.DeviceBytes) < pressureDelivered*missing {
-		return fmt.Errorf("the device delivered %d bytes, but pages of %.0f were not resident: reads were served from somewhere else", res.counters.DeviceBytes, missing)
+		return fmt.Errorf("the device delivered %d bytes, but pages of %.0f were not resident: %s", res.counters.DeviceBytes, missing, s.run.files.blame("reads were served from somewhere else"))
 	}
 	return nil
 }

@@ -187,19 +187,11 @@ func (s *Suite) open(row Row) (r *running, err error) {
 		return r, err
 	}
 	if err := r.state.prepare(ctx); err != nil {
-		return r, deadline(ctx, err)
+		return r, s.config.deadline(ctx, err)
 	}
 	return r, r.warmUp(ctx)
 }
 
 func (s *Suite) setupContext() (context.Context, context.CancelFunc) {
 	return context.WithTimeout(context.Background(), s.config.SetupTimeout)
-}
-
-// deadline adds the remedy to an error that came because set-up took too long.
-func deadline(ctx context.Context, err error) error {
-	if ctx.Err() != nil {
-		return fmt.Errorf("%w; set-up may take longer with a larger %sSETUP_TIMEOUT", err, EnvPrefix)
-	}
-	return err
 }

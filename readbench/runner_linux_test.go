@@ -150,7 +150,7 @@ func TestHotIsHot(t *testing.T) {
 			err = r.state.judge(res)
 		}
 	})
-	wantError(t, errors.Join(err, r.close()), "pages were reclaimed while it ran")
+	wantError(t, errors.Join(err, r.close()), "pages left the page cache while it ran")
 }
 
 // A hot row of a mapping whose pages are cached, but not entered into the page tables, is failed: it would

@@ -190,7 +190,7 @@ func (r *running) perform(n int, watch stopwatch, dispatch func(work func(id int
 		ctx, cancel := r.suite.setupContext()
 		defer cancel()
 		if err := errors.Join(stop(), r.state.restore(ctx, epochEnd)); err != nil {
-			return deadline(ctx, err)
+			return r.suite.config.deadline(ctx, err)
 		}
 		err := start()
 		r.stopped += time.Since(from)
@@ -268,7 +268,7 @@ func (r *running) begin() error {
 	ctx, cancel := r.suite.setupContext()
 	defer cancel()
 	if err := r.state.restore(ctx, callStart); err != nil {
-		return deadline(ctx, err)
+		return r.suite.config.deadline(ctx, err)
 	}
 	var err error
 	if r.before, err = r.files.resident(); err != nil {

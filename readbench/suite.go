@@ -51,7 +51,7 @@ func (s *Suite) Files() []*File { return s.files }
 func (s *Suite) Close() error { return s.files.close() }
 
 // NewSuite opens the file that c names, making it if it is the default one and missing, and prints the
-// configuration and unit lines of the benchmark format to out. The caller closes the suite.
+// configuration and unit lines of the benchmark format to out. The caller closes the suite. Other runs are not kept off the file, as Start does.
 func NewSuite(ctx context.Context, c *Config, out io.Writer) (*Suite, error) {
 	f, err := OpenFile(ctx, c)
 	if err != nil {
@@ -171,15 +171,24 @@ var shared = sync.OnceValues(func() (*Suite, error) {
 	}
 	ctx, cancel := (&Suite{config: c}).setupContext()
 	defer cancel()
-	s, err := NewSuite(ctx, c, os.Stdout)
+	s, err := startSuite(ctx, c, os.Stdout)
 	if err != nil {
-		return nil, deadline(ctx, err)
+		return nil, c.deadline(ctx, err)
 	}
 	return s, nil
 })
 
-// Start returns the suite that READBENCH_* variables describe, made on the first call in a process. It fails b
-// if it cannot be made. b is a Benchmark function's own: nothing of its result may be on the output yet.
+// startSuite is NewSuite that keeps other runs off the file.
+func startSuite(ctx context.Context, c *Config, out io.Writer) (*Suite, error) {
+	f, err := openFile(ctx, c, func(f *os.File) error { return claim(ctx, c, f) })
+	if err != nil {
+		return nil, err
+	}
+	return newSuite(c, out, files{f})
+}
+
+// Start returns the suite that READBENCH_* variables describe, made on the first call in a process, which keeps
+// other runs off its file from then on (READBENCH_SHARE). It fails b if it cannot be made. b is a Benchmark function's own: nothing of its result may be on the output yet.
 func Start(b *testing.B) *Suite {
 	b.Helper()
 	s, err := shared()

@@ -13,6 +13,8 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/readbench/suite/internal/datafile"
 	"github.com/readbench/suite/internal/memlimit"
 	"github.com/readbench/suite/internal/testfile"
@@ -287,7 +289,11 @@ func TestOpenUnchecked(t *testing.T) {
 	if err := os.WriteFile(empty, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for path, want := range map[string]string{empty: "0 bytes", t.TempDir(): "not a regular file", empty + "x": "no such file"} {
+	pipe := empty + "-pipe"
+	if err := unix.Mkfifo(pipe, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for path, want := range map[string]string{pipe: "it is a named pipe", empty: "0 bytes", t.TempDir(): "not a regular file", empty + "x": "no such file"} {
 		_, err := OpenUnchecked(path)
 		wantError(t, err, want)
 	}

@@ -6,6 +6,7 @@ import (
 	"os"
 
 	"golang.org/x/sys/cpu"
+	"syscall"
 
 	"github.com/readbench/suite/internal/uring"
 )
@@ -142,6 +143,9 @@ func (s ring) open(o uring.Options, setup Setup) (*uring.Ring, error) {
 	o.HugePages = s.direct
 	o.KeepProcessor = setup.Config.Procs == ProcsThreads && s.engine == EngineRing // giouring makes its own calls
 	r, err := uring.Open(o)
+	if errors.Is(err, syscall.ENOMEM) { // it takes memory for as many reads of that size
+		return nil, setup.Config.Blame(s.refused(err), "DEPTH", "READ_SIZE")
+	}
 	if err != nil {
 		return nil, s.refused(err)
 	}

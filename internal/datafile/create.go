@@ -11,6 +11,8 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/readbench/suite/internal/chunks"
+	"github.com/readbench/suite/internal/filelock"
+	"github.com/readbench/suite/internal/userfile"
 )
 
 const (
@@ -40,7 +42,7 @@ func Create(ctx context.Context, s Spec) (made bool, err error) {
 	if s.Size <= 0 || s.Size%BlockSize != 0 {
 		return false, fmt.Errorf("making %s: size %d is not a positive multiple of %d", s.Path, s.Size, BlockSize)
 	}
-	part, err := lockPart(ctx, s.Path+".part", func() bool { return !s.Force && present(s) })
+	part, err := lockPart(ctx, s.Path+".part", func() bool { return !s.Force && present(ctx, s) })
 	if err != nil {
 		return false, fmt.Errorf("making %s: %w", s.Path, err)
 	}
@@ -69,8 +71,8 @@ func Create(ctx context.Context, s Spec) (made bool, err error) {
 }
 
 // present reports whether the file of s is there: right size, right first block. Open looks closer.
-func present(s Spec) bool {
-	f, err := os.Open(s.Path)
+func present(ctx context.Context, s Spec) bool {
+	f, err := userfile.Open(ctx, s.Path, userfile.Regular)
 	if err != nil {
 		return false
 	}
@@ -92,11 +94,11 @@ func lockPart(ctx context.Context, name string, done func() bool) (*os.File, err
 		if done() {
 			return nil, nil
 		}
-		f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o644)
+		f, err := openPart(name)
 		if err != nil {
 			return nil, err
 		}
-		if err := flock(ctx, f); err != nil {
+		if err := filelock.Wait(ctx, f, filelock.Exclusive); err != nil {
 			return nil, errors.Join(fmt.Errorf("waiting for the process that is making %s: %w", name, err), f.Close())
 		}
 		// Who had the lock before may have renamed or removed the file: then this is no longer the part file.
@@ -117,6 +119,23 @@ func lockPart(ctx context.Context, name string, done func() bool) (*os.File, err
 			return nil, err
 		}
 	}
+}
+
+// openPart opens the part file, making it if it is missing. A pipe of that name does not wait when it is opened for
+// reading and writing; it is refused afterwards.
+func openPart(name string) (*os.File, error) {
+	f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE|unix.O_NONBLOCK|unix.O_NOCTTY, 0o644)
+	if err != nil {
+		return nil, err
+	}
+	st, err := f.Stat()
+	if err == nil {
+		err = userfile.Check(st, userfile.Regular)
+	}
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("%s: %w; move that away", name, err), f.Close())
+	}
+	return f, nil
 }
 
 // write fills the file, several chunks at a time.

@@ -19,7 +19,7 @@ func allocate(f *os.File, size int64) error {
 		return fmt.Errorf("stat: %w", err)
 	}
 	if free := int64(st.Bavail)*st.Bsize + own.Blocks*512; free < size {
-		return fmt.Errorf("%d bytes wanted, %d free on its file system: set READBENCH_FILE to a path on a larger one, or a smaller READBENCH_SIZE", size, free)
+		return fmt.Errorf("%w: %d bytes wanted, %d free on its file system: set READBENCH_FILE to a path on a larger one, or a smaller READBENCH_SIZE", unix.ENOSPC, size, free)
 	}
 	if err := f.Truncate(size); err != nil {
 		return err

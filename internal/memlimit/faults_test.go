@@ -182,7 +182,7 @@ func TestRefused(t *testing.T) {
 		{"moving is refused by a filter", failing(hybrid(), "write "+v1Home+"/"+groupBase+"/cgroup.procs", syscall.EPERM), []string{"operation not permitted"}, "docker"},
 		{"moving is refused: threads", failing(user(), "write "+path.Dir(v2Home)+"/"+groupBase+"/cgroup.procs", syscall.EOPNOTSUPP), []string{"operation not supported"}, "docker"},
 		{"the group of this process vanished", failing(hybrid(), "mkdir */"+groupBase, syscall.ENOENT), []string{"no such file"}, "docker"},
-		{"a container whose top group holds everything", top(true), []string{"topmost", "echo $p >/sys/fs/cgroup/init/cgroup.procs", "docker run --memory"}, "sudo COMMAND"},
+		{"a container whose top group holds everything", top(true), []string{"topmost", `echo "$p" >/sys/fs/cgroup/init/cgroup.procs`, "docker run --memory"}, "sudo COMMAND"},
 		{"the root may not pass memory on", failing(top(false), "write /sys/fs/cgroup/cgroup.subtree_control", syscall.EBUSY), []string{"subtree_control: device or resource busy"}, "docker"},
 		{"memory is not passed on to here", with(user(), map[string]string{path.Dir(v2Home) + "/cgroup.subtree_control": "pids\n", path.Dir(v2Home) + "/cgroup.controllers": "pids\n"}),
 			[]string{`no memory controller to pass on, only "pids"`, "echo +memory >" + v2User + "/user@1000.service/cgroup.subtree_control"}, "docker"},

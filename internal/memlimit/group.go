@@ -12,6 +12,8 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"github.com/readbench/suite/internal/sh"
 )
 
 // A Group is a control group made for this process, which is in it until Close. It is safe for concurrent use.
@@ -160,8 +162,8 @@ func (g *Group) Limit(bytes int64) error {
 		return err
 	}
 	if bytes > bound {
-		return &LimitError{bytes, fmt.Errorf("this process is bound to %d already, by %s, and a group cannot have more; what would help: a limit of at most that, or (in a container, --memory=%[3]d when it is started) echo %[3]d | sudo tee %[2]s",
-			bound, path.Join(dir, g.c.version.limitFile()), bytes)}
+		return &LimitError{bytes, fmt.Errorf("this process is bound to %d already, by %s, and a group cannot have more; what would help: a limit of at most that, or (in a container, --memory=%[3]d when it is started) echo %[3]d | sudo tee %[4]s",
+			bound, path.Join(dir, g.c.version.limitFile()), bytes, sh.Quote(path.Join(dir, g.c.version.limitFile())))}
 	}
 	if err := g.c.version.setLimit(g.c.files, g.dir, bytes); errors.Is(err, ErrUnsupported) {
 		return &LimitError{bytes, err}

@@ -6,6 +6,8 @@ import (
 	"path"
 	"strings"
 	"syscall"
+
+	"github.com/readbench/suite/internal/sh"
 )
 
 // unsupported returns an error that wraps ErrUnsupported, and what the format wraps.
@@ -40,29 +42,29 @@ func (c *Controller) remedies(cause error, r remedy) (lines []string) {
 	readOnly := errors.Is(cause, syscall.EROFS)
 
 	if r == remedyTopmost && !readOnly {
-		add(`mkdir %[1]s/init && for p in $(cat %[1]s/cgroup.procs); do echo $p >%[1]s/init/cgroup.procs; done; echo +memory >%[1]s/cgroup.subtree_control; COMMAND`, c.home)
+		add(`mkdir %[1]s/init && for p in $(cat %[1]s/cgroup.procs); do echo "$p" >%[1]s/init/cgroup.procs; done; echo +memory >%[1]s/cgroup.subtree_control; COMMAND`, sh.Quote(c.home))
 	}
 	if systemd && !isV1 && !readOnly {
-		add("systemd-run --user --scope -p Delegate=yes COMMAND   (systemd gives users a part of the hierarchy of their own)")
+		add("systemd-run --user --scope -p Delegate=yes COMMAND   # systemd gives users a part of the hierarchy of their own")
 	}
 	if systemd && !readOnly {
-		add("sudo systemd-run --scope -p MemoryMax=BYTES -p MemorySwapMax=0 COMMAND   (limits all of COMMAND from outside)")
+		add("sudo systemd-run --scope -p MemoryMax=BYTES -p MemorySwapMax=0 COMMAND   # limits all of COMMAND from outside")
 	}
 	if r == remedyRights && !readOnly {
 		if isV1 {
-			own := path.Join(c.mount, "readbench-of-$USER")
-			add(`sudo mkdir %[1]s && sudo chown -R $USER %[1]s && echo $$ | sudo tee %[1]s/cgroup.procs && COMMAND   (a group of your own)`, own)
+			own := sh.Quote(c.mount) + "/readbench-of-$USER"
+			add(`sudo mkdir %[1]s && sudo chown -R $USER %[1]s && echo $$ | sudo tee %[1]s/cgroup.procs && COMMAND   # a group of your own`, own)
 		}
 		add("sudo COMMAND")
 	}
 	if r == remedyDelegate && !isV1 {
-		add("sudo sh -c 'echo +memory >%s' (and in each group above it, from the top) && COMMAND", path.Join(path.Dir(c.parent), "cgroup.subtree_control"))
+		add("sudo sh -c %s && COMMAND   # and in each group above it first, from the top", sh.Quote("echo +memory >"+sh.Quote(path.Join(path.Dir(c.parent), "cgroup.subtree_control"))))
 	}
 	if readOnly || r == remedyTopmost {
-		add("docker run --memory=BYTES --memory-swap=BYTES … COMMAND   (limits the container from outside)")
+		add("docker run --memory=BYTES --memory-swap=BYTES … COMMAND   # limits the container from outside")
 	}
 	if readOnly {
-		add("docker run --privileged … COMMAND   (its control groups can be written then)")
+		add("docker run --privileged … COMMAND   # its control groups can be written then")
 	}
 	return lines
 }

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/readbench/suite/internal/sh"
 )
 
 // Sweep removes groups that dead processes have left, wherever they are in the hierarchy, and returns their
@@ -26,7 +28,7 @@ func (c *Controller) Sweep() (removed []string, err error) {
 		}
 		switch left, err := c.discard(dir, maker); {
 		case err != nil:
-			errs = append(errs, fmt.Errorf("removing %s, left by process %d, which is dead: %w (sudo rmdir %[1]s)", dir, maker.pid, err))
+			errs = append(errs, fmt.Errorf("removing %s, left by process %d, which is dead: %w (sudo rmdir %s)", dir, maker.pid, err, sh.Quote(dir)))
 		case left:
 			removed = append(removed, dir)
 		}

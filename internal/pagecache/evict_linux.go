@@ -8,6 +8,9 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/readbench/suite/internal/filelock"
+	"github.com/readbench/suite/internal/sh"
 )
 
 const dropCachesFile = "/proc/sys/vm/drop_caches"
@@ -63,8 +66,11 @@ func (e Evictor) Evict(ctx context.Context, f *os.File, size int64) (Residency, 
 			return r, err
 		}
 	}
-	return r, fmt.Errorf("evicting %s: %v, although it was advised away; does another process map it, write it or lock it (fuser -v shows who)?: %w",
-		f.Name(), r, stayed)
+	who := fmt.Sprintf("does another process map it, write it or lock it in memory (sudo fuser -v %s shows who)?", sh.Quote(f.Name()))
+	if users := filelock.Users(f); len(users) > 0 {
+		who = "likely another process maps it, writes it or locks it in memory: " + filelock.Names(users)
+	}
+	return r, fmt.Errorf("evicting %s: %v, although it was advised away; %s: %w", f.Name(), r, who, stayed)
 }
 
 func (e Evictor) attempt(f *os.File, size int64) (Residency, error) {

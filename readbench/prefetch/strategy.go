@@ -85,7 +85,7 @@ func (s Strategy) Open(f *readbench.File, setup readbench.Setup) (_ readbench.Op
 		Workers: setup.Threads, Faults: faults, Probe: s.Probe, Hint: s.Hint,
 	})
 	if err != nil {
-		return nil, err
+		return nil, setup.Config.Blame(err, "PROBE", "HINT")
 	}
 	o.tell()
 	return o, nil

@@ -43,7 +43,7 @@ func (s strategy) Open(f *readbench.File, setup readbench.Setup) (_ readbench.Op
 	}()
 	if s.cold && s.capped {
 		if err := s.fits(setup.MaxRange, page, hintLimit(fd, "/sys")); err != nil {
-			return nil, err
+			return nil, setup.Config.Blame(err, "READ_SIZE")
 		}
 	}
 	if s.mapped {

@@ -38,6 +38,6 @@ func (d *Data) checkCold() error {
 	if d.warm <= mostRepeats {
 		return nil
 	}
-	return readbench.Unsupported("cold: %.0f %% of an epoch's page reads would be of pages that it has read before (queries share vectors, vectors share pages), more than %.0f %%; take more vectors (%sVECTORS), or %sALIGN=page",
-		100*d.warm, 100*mostRepeats, readbench.EnvPrefix, readbench.EnvPrefix)
+	return d.config.Blame(readbench.Unsupported("cold: %.0f %% of an epoch's page reads would be of pages that it has read before (queries share vectors, vectors share pages), more than %.0f %%; take more vectors (%sVECTORS), or %sALIGN=page",
+		100*d.warm, 100*mostRepeats, readbench.EnvPrefix, readbench.EnvPrefix), "VECTORS", "ALIGN")
 }

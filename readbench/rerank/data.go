@@ -3,6 +3,7 @@ package rerank
 import (
 	"context"
 	"errors"
+	"syscall"
 
 	"github.com/readbench/suite/readbench"
 )
@@ -35,7 +36,9 @@ func OpenData(ctx context.Context, c *readbench.Config) (*Data, error) {
 		return nil, err
 	}
 	s := newSpace(c.Seed, l.dim, l.vectors)
-	if err := makeFile(ctx, path, l, s); err != nil {
+	if err := makeFile(ctx, path, l, s); errors.Is(err, syscall.ENOSPC) {
+		return nil, c.Blame(err, "VECTORS", "DIM", "ALIGN")
+	} else if err != nil {
 		return nil, err
 	}
 	d := &Data{config: c, answers: newAnswers(), pools: map[int]tuning{}}

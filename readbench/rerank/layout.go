@@ -35,7 +35,7 @@ func newLayout(c *readbench.Config) (layout, error) {
 		l.vectors = int(min(max(1, defaultSize/l.stride), mostDefault))
 	}
 	if l.vectors > mostVectors {
-		return l, fmt.Errorf("%sVECTORS=%d: a file has %d vectors at the most", readbench.EnvPrefix, l.vectors, mostVectors)
+		return l, c.Blame(fmt.Errorf("a file has %d vectors at the most", mostVectors), "VECTORS")
 	}
 	return l, nil
 }

@@ -56,7 +56,7 @@ func (o *openRow) search(s *readbench.Session, promise openloop.Promise) error {
 		return o.run(rate, step, leastShort, promise, s.Try)
 	})
 	if errors.Is(err, openloop.ErrNoRate) {
-		return readbench.Unsupported("%w: a p99 of %v is more than this backend can promise here; set %sSLA_P99", err, promise.P99, readbench.EnvPrefix)
+		return o.c.Blame(readbench.Unsupported("%w: a p99 of %v is more than this backend can promise here; set a longer one", err, promise.P99), "SLA_P99")
 	}
 	o.m.rate, o.m.trials = f.Rate, len(f.Steps)
 	return err

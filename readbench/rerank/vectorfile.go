@@ -8,19 +8,18 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"time"
-
-	"golang.org/x/sys/unix"
 
 	"github.com/readbench/suite/internal/chunks"
+	"github.com/readbench/suite/internal/filelock"
 	"github.com/readbench/suite/internal/notice"
+	"github.com/readbench/suite/internal/userfile"
 )
 
 // makeFile makes the file of vectors at path unless it is there. It is written beside its place as PATH.part, synced, and
 // renamed when it is whole; a lock on PATH.lock keeps a second process waiting, which then finds it made. What a process
 // that died has left is written over.
 func makeFile(ctx context.Context, path string, l layout, s *space) (err error) {
-	if ok, err := present(path, l, s); ok || err != nil {
+	if ok, err := present(ctx, path, l, s); ok || err != nil {
 		return err
 	}
 	defer notice.Slow("making the file of vectors %s, %d bytes", path, l.size())()
@@ -31,8 +30,8 @@ func makeFile(ctx context.Context, path string, l layout, s *space) (err error) 
 	if err != nil {
 		return fmt.Errorf("making %s: %w", path, err)
 	}
-	defer func() { err = errors.Join(err, lock.Close()) }() // also unlocks
-	if ok, err := present(path, l, s); ok || err != nil {   // by who had the lock before
+	defer func() { err = errors.Join(err, lock.Close()) }()    // also unlocks
+	if ok, err := present(ctx, path, l, s); ok || err != nil { // by who had the lock before
 		return err
 	}
 	part := path + ".part"
@@ -47,8 +46,8 @@ func makeFile(ctx context.Context, path string, l layout, s *space) (err error) 
 
 // present reports whether the file is there. It believes the name, once size, first and last vector are right: the others
 // are checked when they are read.
-func present(path string, l layout, s *space) (bool, error) {
-	f, err := os.Open(path)
+func present(ctx context.Context, path string, l layout, s *space) (bool, error) {
+	f, err := userfile.Open(ctx, path, userfile.Regular)
 	if errors.Is(err, os.ErrNotExist) {
 		return false, nil
 	}
@@ -72,25 +71,14 @@ func present(path string, l layout, s *space) (bool, error) {
 
 // lockFile takes the lock, which lasts until the file is closed. The lock file stays: who removed it would let two in.
 func lockFile(ctx context.Context, name string) (*os.File, error) {
-	const pause = 50 * time.Millisecond
 	f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o644)
 	if err != nil {
 		return nil, err
 	}
-	for {
-		err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
-		if err == nil {
-			return f, nil
-		}
-		if !errors.Is(err, unix.EWOULDBLOCK) && !errors.Is(err, unix.EINTR) {
-			return nil, errors.Join(fmt.Errorf("locking %s: %w", name, err), f.Close())
-		}
-		select {
-		case <-ctx.Done():
-			return nil, errors.Join(fmt.Errorf("waiting for the process that holds %s: %w", name, ctx.Err()), f.Close())
-		case <-time.After(pause):
-		}
+	if err := filelock.Wait(ctx, f, filelock.Exclusive); err != nil {
+		return nil, errors.Join(fmt.Errorf("waiting for the process that holds %s: %w", name, err), f.Close())
 	}
+	return f, nil
 }
 
 // writeFile writes all vectors, several pieces at a time.

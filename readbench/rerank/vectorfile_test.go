@@ -71,7 +71,7 @@ func TestFileIsReused(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if ok, err := present(path, l, s); !ok || err != nil {
+		if ok, err := present(t.Context(), path, l, s); !ok || err != nil {
 			t.Errorf("what was made is not right: %v", err)
 		}
 		return before == nil || !os.SameFile(before, after)

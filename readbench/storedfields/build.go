@@ -9,10 +9,9 @@ import (
 	"path/filepath"
 	"runtime"
 	"sync"
-	"time"
+	"syscall"
 
-	"golang.org/x/sys/unix"
-
+	"github.com/readbench/suite/internal/filelock"
 	"github.com/readbench/suite/internal/notice"
 	"github.com/readbench/suite/readbench"
 	"github.com/readbench/suite/readbench/storedfields/lucene"
@@ -66,7 +65,9 @@ func openBuilt(ctx context.Context, c *readbench.Config) (*Corpus, error) {
 	if err := os.MkdirAll(filepath.Dir(dir), 0o755); err != nil {
 		return nil, fmt.Errorf("making a directory for the index: %w; set %sLUCENE_INDEX", err, readbench.EnvPrefix)
 	}
-	if err := s.build(ctx, dir, c.LuceneCheck); err != nil {
+	if err := s.build(ctx, dir, c.LuceneCheck); errors.Is(err, syscall.ENOSPC) {
+		return nil, c.Blame(fmt.Errorf("building the index %s: %w", dir, err), "DOCS", "DOC_SIZE")
+	} else if err != nil {
 		return nil, fmt.Errorf("building the index %s: %w", dir, err)
 	}
 	return s.open(dir, c.LuceneCheck)
@@ -100,7 +101,7 @@ func (s spec) build(ctx context.Context, dir string, check readbench.LuceneCheck
 		return err
 	}
 	defer func() { err = errors.Join(err, around.Close()) }() // also unlocks
-	if err := lock(ctx, around); err != nil {
+	if err := filelock.Wait(ctx, around, filelock.Exclusive); err != nil {
 		return fmt.Errorf("waiting for the process that builds another: %w", err)
 	}
 	there, err := s.open(dir, check)
@@ -124,21 +125,6 @@ func (s spec) build(ctx context.Context, dir string, check readbench.LuceneCheck
 		return err
 	}
 	return around.Sync()
-}
-
-// lock takes the exclusive lock on f, or gives up when ctx ends.
-func lock(ctx context.Context, f *os.File) error {
-	for {
-		err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
-		if !errors.Is(err, unix.EWOULDBLOCK) && !errors.Is(err, unix.EINTR) {
-			return err
-		}
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-time.After(50 * time.Millisecond):
-		}
-	}
 }
 
 // write writes an index and the checksums of its documents. Chunks are made in parallel, some at a time, and written in

@@ -55,7 +55,7 @@ func OpenCorpus(ctx context.Context, c *readbench.Config) (*Corpus, error) {
 	}
 	corpus, err := openIndex(c.LuceneIndex, c.LuceneCheck)
 	if err != nil {
-		return nil, fmt.Errorf("%sLUCENE_INDEX=%q: %w", readbench.EnvPrefix, c.LuceneIndex, err)
+		return nil, c.Blame(err, "LUCENE_INDEX")
 	}
 	corpus.origin = c.LuceneIndex
 	if c.Verify == readbench.VerifyFull {

@@ -7,11 +7,13 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
+	"io"
 	"os"
 	"runtime"
 	"sync"
 
 	"github.com/readbench/suite/internal/notice"
+	"github.com/readbench/suite/internal/userfile"
 	"github.com/readbench/suite/readbench/storedfields/lucene"
 )
 
@@ -44,8 +46,12 @@ func writeSums(path, title string, sums []uint32) error {
 
 // readSums reads the checksums of n documents if the file has the title.
 func readSums(path, title string, n int64) ([]uint32, error) {
-	p, err := os.ReadFile(path)
+	f, err := userfile.Open(context.Background(), path, userfile.Regular)
 	if err != nil {
+		return nil, err
+	}
+	p, err := io.ReadAll(f)
+	if err := errors.Join(err, f.Close()); err != nil {
 		return nil, err
 	}
 	line, body, _ := bytes.Cut(p, []byte{'\n'})
@@ -94,7 +100,7 @@ type sumTaker struct {
 
 // segment takes those of every step-th chunk of a segment from the first on.
 func (t *sumTaker) segment(ctx context.Context, s *segment, first, step int, sums []uint32) error {
-	f, err := os.Open(s.DataFile)
+	f, err := userfile.Open(ctx, s.DataFile, userfile.Regular)
 	if err != nil {
 		return err
 	}

@@ -1,7 +1,7 @@
 // Dropcache removes files from the page cache, and shows how much of each was there before and after.
 //
-//	dropcache PATH…    evict these files (or block devices)
-//	dropcache -all     drop the clean, unmapped pages of the whole machine's cache; needs root
+//	dropcache [-force] PATH…    evict these files (or block devices)
+//	dropcache -all              drop the clean, unmapped pages of the whole machine's cache; needs root
 //
 // Examples:
 //
@@ -10,6 +10,9 @@
 //
 // For each file it prints one line: the pages (of the system's page size) that the page cache held before and
 // after. Dirty pages are written back first. Pages that a process maps cannot be evicted.
+//
+// A file that a benchmark of readbench reads at that moment is left alone, as its rows would fail: dropcache names the
+// process. With -force it evicts the file nevertheless. -all does not look who reads what.
 //
 // The exit status is 0 if at most 0.1 % of each file's pages stayed, 1 if more did or something failed (standard error
 // says why), 2 if the command line is wrong. It works on Linux only.
@@ -23,7 +26,9 @@ import (
 	"io"
 	"os"
 
+	"github.com/readbench/suite/internal/filelock"
 	"github.com/readbench/suite/internal/pagecache"
+	"github.com/readbench/suite/internal/userfile"
 )
 
 const (
@@ -31,7 +36,7 @@ const (
 	exitFailed = 1
 	exitUsage  = 2
 
-	usage = "usage: dropcache PATH…\n       dropcache -all\n"
+	usage = "usage: dropcache [-force] PATH…\n       dropcache -all\n"
 	limit = 0.001 // share of pages that may stay
 )
 
@@ -41,6 +46,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 	fs := flag.NewFlagSet("dropcache", flag.ContinueOnError)
 	fs.SetOutput(io.Discard)
 	all := fs.Bool("all", false, "drop the whole machine's page cache (needs root)")
+	force := fs.Bool("force", false, "evict files that a benchmark reads, too")
 	err := fs.Parse(args)
 	switch {
 	case errors.Is(err, flag.ErrHelp):
@@ -61,7 +67,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 	}
 	code := exitOK
 	for _, path := range fs.Args() {
-		code = max(code, report(drop(path, stdout), stderr))
+		code = max(code, report(drop(path, *force, stdout, stderr), stderr))
 	}
 	return code
 }
@@ -84,20 +90,21 @@ func dropAll(stdout io.Writer) error {
 }
 
 // drop evicts one file, and prints how much of it was and is in the page cache.
-func drop(path string, stdout io.Writer) (err error) {
-	st, err := os.Stat(path) // before opening: a pipe would wait
-	if err != nil {
-		return fmt.Errorf("evicting %s: %w", path, err)
-	}
-	device := st.Mode()&os.ModeDevice != 0 && st.Mode()&os.ModeCharDevice == 0
-	if !st.Mode().IsRegular() && !device {
-		return fmt.Errorf("evicting %s: it is neither a regular file nor a block device (mode %v); name files", path, st.Mode())
-	}
-	f, err := os.Open(path)
+func drop(path string, force bool, stdout, stderr io.Writer) (err error) {
+	f, err := userfile.Open(context.Background(), path, userfile.RegularOrDisk)
 	if err != nil {
 		return fmt.Errorf("evicting %s: %w", path, err)
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
+	if err := filelock.Try(f, filelock.Exclusive); errors.Is(err, filelock.ErrHeld) {
+		by := filelock.Names(filelock.Holders(f))
+		if !force {
+			return fmt.Errorf("evicting %s: it is in use by %s, whose rows would fail: wait for its end, or evict it with -force", path, by)
+		}
+		fmt.Fprintf(stderr, "dropcache: %s is in use by %s, whose rows may fail now\n", path, by)
+	} else if err != nil && !errors.Is(err, filelock.ErrUnsupported) { // then no benchmark has a lock either
+		return fmt.Errorf("evicting %s: %w", path, err)
+	}
 	size, err := f.Seek(0, io.SeekEnd) // tells the size of devices, too
 	if err != nil {
 		return fmt.Errorf("evicting %s: its size: %w", path, err)

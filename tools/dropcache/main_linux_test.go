@@ -77,3 +77,33 @@ func TestMappedPagesStay(t *testing.T) {
 		t.Errorf("stderr %q should name only %s, and the likely cause", got, path)
 	}
 }
+
+// What a benchmark reads is left alone, unless it is to be evicted nevertheless. The reader is named in both cases.
+func TestReadersAreLeftAlone(t *testing.T) {
+	t.Parallel()
+	for _, how := range []int{unix.LOCK_EX, unix.LOCK_SH} {
+		path := resident(t)
+		f, err := os.Open(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		if err := unix.Flock(int(f.Fd()), how); err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range []struct {
+			args   []string
+			code   int
+			stdout string
+		}{{[]string{path}, 1, ""}, {[]string{"-force", path}, 0, "after 0 of"}} {
+			var stdout, stderr bytes.Buffer
+			code := run(c.args, &stdout, &stderr)
+			if code != c.code || !strings.Contains(stdout.String(), c.stdout) || c.stdout == "" && stdout.Len() > 0 {
+				t.Errorf("%q: exit status %d, stdout %q", c.args, code, &stdout)
+			}
+			if want := fmt.Sprintf("%s is in use by process %d (", path, os.Getpid()); !strings.Contains(strings.ReplaceAll(stderr.String(), ": it is", " is"), want) {
+				t.Errorf("%q: stderr %q, want %q", c.args, &stderr, want)
+			}
+		}
+	}
+}

@@ -6,11 +6,17 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"golang.org/x/sys/unix"
 )
 
 func TestBadUse(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
+	pipe := filepath.Join(dir, "pipe")
+	if err := unix.Mkfifo(pipe, 0o600); err != nil {
+		t.Fatal(err)
+	}
 	for name, c := range map[string]struct {
 		args   []string
 		code   int
@@ -22,6 +28,7 @@ func TestBadUse(t *testing.T) {
 		"help":         {[]string{"-h"}, 0, "usage:"},
 		"missing":      {[]string{filepath.Join(dir, "none")}, 1, "none: no such file"},
 		"directory":    {[]string{dir}, 1, "neither a regular file nor a block device"},
+		"pipe":         {[]string{pipe}, 1, "it is a named pipe"},
 		"device":       {[]string{os.DevNull}, 1, "neither a regular file nor a block device"},
 	} {
 		t.Run(name, func(t *testing.T) {

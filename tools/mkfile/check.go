@@ -4,19 +4,21 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"strconv"
 	"time"
 
 	"github.com/readbench/suite/internal/datafile"
+	"github.com/readbench/suite/internal/sh"
 	"github.com/readbench/suite/readbench"
 )
 
 // checkFile checks all of the file, and returns the line that says that it is right.
 func checkFile(ctx context.Context, o options, stderr io.Writer) (string, error) {
-	content, size, err := expected(o)
+	content, size, err := expected(ctx, o)
 	if err != nil {
 		return "", fmt.Errorf("checking %s: %w", o.path, err)
 	}
-	f, _, err := openRegular(o.path)
+	f, _, err := openRegular(ctx, o.path)
 	if err != nil {
 		return "", fmt.Errorf("checking %s: %w", o.path, err)
 	}
@@ -26,14 +28,15 @@ func checkFile(ctx context.Context, o options, stderr io.Writer) (string, error)
 	err = content.CheckAll(ctx, f, size, progress)
 	done()
 	if err != nil {
-		return "", fmt.Errorf("checking %w; mkfile -force makes a file anew", err)
+		return "", fmt.Errorf("checking %w; it is made anew by: %s", err, sh.Command("go", "run", "github.com/readbench/suite/tools/mkfile", "-force",
+			"-size", readbench.Size(size).String(), "-seed", strconv.FormatUint(content.Seed(), 10), o.path))
 	}
 	return fmt.Sprintf("ok %s, %s, seed %d, %s", o.path, readbench.Size(size), content.Seed(), speed(size, time.Since(start))), nil
 }
 
 // expected returns what the file should hold, from its size, its first block and the flags.
-func expected(o options) (c datafile.Content, size int64, err error) {
-	f, size, err := openRegular(o.path)
+func expected(ctx context.Context, o options) (c datafile.Content, size int64, err error) {
+	f, size, err := openRegular(ctx, o.path)
 	if err != nil {
 		return c, 0, err
 	}
@@ -43,7 +46,7 @@ func expected(o options) (c datafile.Content, size int64, err error) {
 	if size < datafile.BlockSize {
 		return c, 0, fmt.Errorf("it has %d bytes: truncated, or no data file, which has at least %d", size, datafile.BlockSize)
 	}
-	block, _, err := firstBlock(o.path)
+	block, _, err := firstBlock(ctx, o.path)
 	if err != nil {
 		return c, 0, err
 	}

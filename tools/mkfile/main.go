@@ -14,7 +14,8 @@
 // Making one prints one line: what was made, in how many seconds and at how many MB/s (10⁶ bytes a second), or
 // that it was there already (right size, right first block). The file grows as PATH.part and gets its name when
 // it is whole; an interrupt removes the part file. What is at PATH, a data file of another size or seed or any
-// other file, is replaced only with -force; with it a right file is made anew, too.
+// other file, is replaced only with -force; with it a right file is made anew, too. A file that a benchmark reads at
+// that moment is not replaced: mkfile says which process it is, and ends.
 //
 // -check reads the file through the page cache: run dropcache on it first to check what the device holds. It
 // names the first bad block (of 4096 bytes, counted from 0). A file cut off at a multiple of 4096 bytes shows
@@ -36,6 +37,7 @@ import (
 	"time"
 
 	"github.com/readbench/suite/internal/datafile"
+	"github.com/readbench/suite/internal/userfile"
 	"github.com/readbench/suite/readbench"
 )
 
@@ -135,11 +137,19 @@ func makeFile(ctx context.Context, o options, stderr io.Writer) (string, error) 
 		}
 	}
 	// Through a symbolic link: the file is wanted where it points to, perhaps on another disk.
-	if real, err := filepath.EvalSymlinks(o.path); err == nil && real != filepath.Clean(o.path) {
+	resolve := func() (string, error) { return filepath.EvalSymlinks(o.path) }
+	if real, err := userfile.Within(ctx, "looking for "+o.path, resolve, nil); err == nil && real != filepath.Clean(o.path) {
 		o.path = real
 	}
-	if err := mayWrite(o.path, o); err != nil {
+	if err := mayWrite(ctx, o.path, o); err != nil {
 		return "", err
+	}
+	if o.force {
+		old, err := keepReadersOff(ctx, o.path)
+		if err != nil {
+			return "", err
+		}
+		defer old.Close() // only read; also unlocks. A nil file is closed, too
 	}
 	progress, done := newProgress(stderr, "making "+o.path, int64(o.size))
 	start := time.Now()

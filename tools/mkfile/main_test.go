@@ -2,11 +2,14 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/readbench/suite/internal/datafile"
 )
@@ -108,15 +111,21 @@ func TestNoPlace(t *testing.T) {
 	if err := os.Symlink(filepath.Join(dir, "nothing"), dangling); err != nil {
 		t.Fatal(err)
 	}
+	pipe := filepath.Join(dir, "pipe")
+	if err := errors.Join(unix.Mkfifo(pipe, 0o600), unix.Mkfifo(filepath.Join(dir, "other.part"), 0o600)); err != nil {
+		t.Fatal(err)
+	}
 	for name, c := range map[string]struct{ path, stderr string }{
+		"pipe":          {pipe, "it is a named pipe"},
+		"part is one":   {filepath.Join(dir, "other"), "it is a named pipe.*move that away"},
 		"directory":     {dir, "it is a directory"},
-		"device":        {os.DevNull, "it is a device"},
+		"device":        {os.DevNull, "it is a character device"},
 		"no directory":  {filepath.Join(dir, "none", "data"), "there is no directory .*/none: make it first"},
 		"dangling link": {dangling, "symbolic link to nothing"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			expect(t, []string{"-force", "-size", "4KiB", c.path}, 1, "", "^mkfile: making "+c.path+": .*"+c.stderr)
+			expect(t, []string{"-force", "-size", "4KiB", c.path}, 1, "", "^mkfile: making "+c.path+".*: .*"+c.stderr)
 		})
 	}
 }

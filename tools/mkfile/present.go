@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -9,16 +10,18 @@ import (
 	"path/filepath"
 
 	"github.com/readbench/suite/internal/datafile"
+	"github.com/readbench/suite/internal/filelock"
+	"github.com/readbench/suite/internal/userfile"
 	"github.com/readbench/suite/readbench"
 )
 
 // mayWrite returns an error if making path would lose something, or cannot work.
-func mayWrite(path string, o options) error {
-	if err := mayReplace(path, o); err != nil {
+func mayWrite(ctx context.Context, path string, o options) error {
+	if err := mayReplace(ctx, path, o); err != nil {
 		return err
 	}
 	part := path + ".part"
-	block, _, err := firstBlock(part)
+	block, _, err := firstBlock(ctx, part)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -32,8 +35,8 @@ func mayWrite(path string, o options) error {
 	return nil
 }
 
-func mayReplace(path string, o options) error {
-	block, size, err := firstBlock(path)
+func mayReplace(ctx context.Context, path string, o options) error {
+	block, size, err := firstBlock(ctx, path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return mayAppear(path)
 	}
@@ -50,6 +53,26 @@ func mayReplace(path string, o options) error {
 	return fmt.Errorf("%s is there and is no data file: name another path, or replace it with -force, and what it holds is lost", path)
 }
 
+// keepReadersOff locks the file that is to be replaced, if there is one. A benchmark that reads it would fail, or measure
+// another file than it looks at. Closing the file unlocks it.
+func keepReadersOff(ctx context.Context, path string) (*os.File, error) {
+	f, _, err := openRegular(ctx, path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("making %s: %w", path, err)
+	}
+	err = filelock.Try(f, filelock.Exclusive)
+	if err == nil || errors.Is(err, filelock.ErrUnsupported) { // then no reader has a lock either
+		return f, nil
+	}
+	if errors.Is(err, filelock.ErrHeld) {
+		err = fmt.Errorf("it is in use by %s: wait for its end, or name another path", filelock.Names(filelock.Holders(f)))
+	}
+	return nil, errors.Join(fmt.Errorf("making %s: %w", path, err), f.Close())
+}
+
 // mayAppear returns an error if there is no place for path, which does not exist.
 func mayAppear(path string) error {
 	if _, err := os.Lstat(path); err == nil {
@@ -62,8 +85,8 @@ func mayAppear(path string) error {
 }
 
 // firstBlock returns the first block of a regular file, or less of it if the file is shorter, and the file's size.
-func firstBlock(path string) (block []byte, size int64, err error) {
-	f, size, err := openRegular(path)
+func firstBlock(ctx context.Context, path string) (block []byte, size int64, err error) {
+	f, size, err := openRegular(ctx, path)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -75,17 +98,14 @@ func firstBlock(path string) (block []byte, size int64, err error) {
 	return block, size, nil
 }
 
-// openRegular opens a file for reading. It looks before it opens: opening a pipe would wait.
-func openRegular(path string) (f *os.File, size int64, err error) {
-	st, err := os.Stat(path)
-	switch {
-	case err != nil:
+// openRegular opens a file for reading, and tells its size.
+func openRegular(ctx context.Context, path string) (f *os.File, size int64, err error) {
+	if f, err = userfile.Open(ctx, path, userfile.Regular); err != nil {
 		return nil, 0, err
-	case st.IsDir():
-		return nil, 0, errors.New("it is a directory, not a file")
-	case !st.Mode().IsRegular():
-		return nil, 0, fmt.Errorf("it is a device, pipe or socket (mode %v), not a regular file", st.Mode())
 	}
-	f, err = os.Open(path)
-	return f, st.Size(), err
+	st, err := f.Stat()
+	if err != nil {
+		return nil, 0, errors.Join(err, f.Close())
+	}
+	return f, st.Size(), nil
 }

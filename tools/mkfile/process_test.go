@@ -3,10 +3,12 @@ package main
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"syscall"
 	"testing"
@@ -134,6 +136,39 @@ func waitFor(t *testing.T, done func() bool) {
 	for deadline := time.Now().Add(30 * time.Second); !done(); time.Sleep(time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatal("waited 30 s in vain")
+		}
+	}
+}
+
+// A file that a benchmark reads is not replaced, and the reader is named.
+func TestForceLeavesReadersAlone(t *testing.T) {
+	t.Parallel()
+	for _, how := range []int{unix.LOCK_EX, unix.LOCK_SH} {
+		path := filepath.Join(t.TempDir(), "data")
+		write(t, path, []byte("old"))
+		f, err := os.Open(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := unix.Flock(int(f.Fd()), how); err != nil {
+			t.Fatal(err)
+		}
+		p := start(t, "-force", "-size", "4KiB", path)
+		code, by := p.code(t), "a process"
+		if runtime.GOOS == "linux" {
+			by = fmt.Sprintf("process %d (", os.Getpid())
+		}
+		if got := p.stderr.String(); code != 1 || !strings.Contains(got, path+": it is in use by "+by) {
+			t.Errorf("exit status %d, stderr %q", code, got)
+		}
+		if text, err := os.ReadFile(path); string(text) != "old" || err != nil {
+			t.Errorf("it was replaced by %d bytes, %v", len(text), err)
+		}
+		if err := f.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if p := start(t, "-force", "-size", "4KiB", path); p.code(t) != 0 {
+			t.Errorf("after the reader ended: stderr %q", &p.stderr)
 		}
 	}
 }

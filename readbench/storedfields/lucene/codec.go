@@ -1,11 +1,14 @@
 package lucene
 
 import (
+	"context"
 	"encoding/binary"
 	"fmt"
 	"hash/crc32"
 	"io"
 	"os"
+
+	"github.com/readbench/suite/internal/userfile"
 )
 
 const (
@@ -83,7 +86,7 @@ func (b part) read(off, n int64) ([]byte, error) {
 	if off < 0 || n < 0 || off > b.size-n {
 		return nil, corrupt(b.name, off, "file of %d bytes is too short for %d bytes here", b.size, n)
 	}
-	f, err := os.Open(b.path)
+	f, err := userfile.Open(context.Background(), b.path, userfile.Regular)
 	if err != nil {
 		return nil, err
 	}
@@ -97,12 +100,12 @@ func (b part) read(off, n int64) ([]byte, error) {
 
 // open opens a file of its own on disk.
 func open(path string) (part, error) {
-	st, err := os.Stat(path)
+	st, err := userfile.Within(context.Background(), "looking for "+path, func() (os.FileInfo, error) { return os.Stat(path) }, nil)
 	if err != nil {
 		return part{}, err
 	}
-	if !st.Mode().IsRegular() {
-		return part{}, unknown(path, "expected a regular file, found %v", st.Mode())
+	if err := userfile.Check(st, userfile.Regular); err != nil {
+		return part{}, unknown(path, "%v", err)
 	}
 	return part{name: path, path: path, size: st.Size()}, nil
 }
@@ -163,7 +166,7 @@ func (b part) ends(full bool, want ...codec) (header, error) {
 	if err != nil || !full {
 		return h, err
 	}
-	f, err := os.Open(b.path)
+	f, err := userfile.Open(context.Background(), b.path, userfile.Regular)
 	if err != nil {
 		return h, err
 	}

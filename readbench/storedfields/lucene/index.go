@@ -1,12 +1,15 @@
 package lucene
 
 import (
+	"context"
 	"encoding/binary"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
+
+	"github.com/readbench/suite/internal/userfile"
 )
 
 // Check is how much Open checks of the data files (.fdt); all others are always read and checked as a whole.
@@ -103,7 +106,7 @@ func Open(dir string, check Check) (*Index, error) {
 
 // newest returns the name and generation of the newest segments file of a directory.
 func newest(dir string) (string, int64, error) {
-	entries, err := os.ReadDir(dir)
+	entries, err := userfile.Within(context.Background(), "looking into "+dir, func() ([]os.DirEntry, error) { return os.ReadDir(dir) }, nil)
 	if err != nil {
 		return "", 0, err
 	}

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"golang.org/x/sys/unix"
 )
 
 // copyIndex copies an index of testdata into a directory of its own.
@@ -162,5 +164,32 @@ func TestOpenRefusesEveryCut(t *testing.T) {
 func TestOpenWithoutCommit(t *testing.T) {
 	if _, err := Open(t.TempDir(), CheckEnds); err == nil || !strings.Contains(err.Error(), "segments_N") {
 		t.Errorf("%v, want an error that asks for segments_N", err)
+	}
+}
+
+// A pipe in the place of any file of an index is refused. Opening one would wait for ever.
+func TestOpenRefusesPipes(t *testing.T) {
+	pipes := 0
+	entries, err := os.ReadDir(filepath.Join("testdata", "10.6/compound"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		dir := copyIndex(t, "10.6/compound")
+		path := filepath.Join(dir, e.Name())
+		if err := errors.Join(os.Remove(path), unix.Mkfifo(path, 0o600)); err != nil {
+			t.Fatal(err)
+		}
+		_, err := Open(dir, CheckFull)
+		if err == nil {
+			continue // of a file that is not read
+		}
+		pipes++
+		if !strings.Contains(err.Error(), e.Name()) || !strings.Contains(err.Error(), "it is a named pipe") {
+			t.Errorf("%s: %v", e.Name(), err)
+		}
+	}
+	if pipes < 3 {
+		t.Errorf("%d of %d files were read", pipes, len(entries))
 	}
 }
