@@ -33,15 +33,19 @@ func Test(t *testing.T, s readbench.Strategy) {
 	t.Helper()
 	for _, r := range rules {
 		t.Run(r.name, func(t *testing.T) {
-			e := newEnv(t, s)
-			if err := r.check(e); err != nil {
-				if errors.Is(err, readbench.ErrUnsupported) || errors.Is(err, errNotApplicable) {
-					t.Skip(err)
-				}
+			switch err := r.check(newEnv(t, s)); {
+			case skips(err):
+				t.Skip(err)
+			case err != nil:
 				t.Errorf("%s: the rule is broken: %s: %v", s.Name(), r.name, err)
 			}
 		})
 	}
+}
+
+// skips reports whether a rule could not judge: nothing is said about the strategy then.
+func skips(err error) bool {
+	return errors.Is(err, readbench.ErrUnsupported) || errors.Is(err, errNotApplicable)
 }
 
 // errNotApplicable is what a rule returns that says nothing about this strategy.
