@@ -202,6 +202,11 @@ func evictable(e *env) error {
 			if err := m.Populate(0, e.file.Size()); err != nil {
 				return fmt.Errorf("populating: %w", err)
 			}
+			if n, err := e.inPageTables(); err != nil {
+				e.t.Logf("whether Populate does what it says cannot be seen here: %v", err)
+			} else if n < e.file.Size() {
+				return fmt.Errorf("of %d bytes that were populated, %d are in the page tables", e.file.Size(), n)
+			}
 		}
 		for range 2 { // and again after reading from the evicted file
 			if err := e.read(r, e.ranges()...); err != nil {

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strconv"
+	"strings"
 
 	"github.com/readbench/suite/internal/pagecache"
 	"github.com/readbench/suite/readbench"
@@ -34,6 +36,30 @@ func (e *env) evict(f *os.File) error {
 		return fmt.Errorf("the strategy keeps pages of the file (does it map it and is no readbench.Mapper, or does Drop not drop?): %v", err)
 	}
 	return err
+}
+
+// inPageTables is how many bytes of the file are in page tables of this process (Rss of /proc/self/smaps).
+func (e *env) inPageTables() (n int64, err error) {
+	const smaps = "/proc/self/smaps"
+	text, err := os.ReadFile(smaps)
+	if err != nil {
+		return 0, err
+	}
+	ours := false
+	for line := range strings.Lines(string(text)) {
+		fields := strings.Fields(line)
+		switch {
+		case len(fields) == 3 && fields[0] == "Rss:" && ours:
+			kib, err := strconv.ParseInt(fields[1], 10, 64)
+			if err != nil {
+				return 0, fmt.Errorf("%s: %q: %w", smaps, line, err)
+			}
+			n += kib << 10
+		case len(fields) > 0 && !strings.HasSuffix(fields[0], ":"): // where a mapping begins
+			ours = strings.HasSuffix(strings.TrimSpace(line), e.file.Path())
+		}
+	}
+	return n, nil
 }
 
 // unsupported makes a refusal of the page cache one of readbench.
