@@ -2,7 +2,18 @@
 //
 //	func TestMine(t *testing.T) { readtest.Test(t, mine{}) }
 //
-// Run it with -race, too. A strategy that passes can still be slow, but what the runner says about it is true.
+// Run it with -race, too, and on the disk that you measure (TMPDIR says where). A strategy that passes can still be slow, but
+// what the runner says about it is true.
+//
+// Some rules ask the kernel: which system calls this process made, what a device delivered to it, which pages are resident.
+// Where it does not tell (no Linux, tmpfs, a file system that does not count, no /proc/self/io), the rule is skipped with the cause;
+// a skipped rule says nothing about the strategy. The same goes for rules on abilities that are optional: without a
+// readbench.Counter nothing shows by which calls a strategy reads and hints.
+//
+// A strategy must not serve what it kept from earlier reads: what was evicted has to come from the device, each time, even if
+// nobody has called Forget. Not seen is memory that is dropped whenever Settle is called, or that is first used after more reads of
+// a range than the rule makes (some 20). Device bytes are those of this process: a test that reads another file at the same
+// time can hide such a strategy, but not bring a right one into disrepute.
 package readtest
 
 import (

@@ -221,19 +221,15 @@ func evictable(e *env) error {
 }
 
 func direct(e *env) error {
+	if err := e.with(e.isDirect); err != nil {
+		return err
+	}
 	f, err := e.control()
 	if err != nil {
 		return err
 	}
 	defer f.Close()
 	return e.withReader(func(r readbench.Reader) error {
-		d, ok := e.opened.(readbench.Direct)
-		if !ok {
-			return fmt.Errorf("%w: the reads do not claim to be direct", errNotApplicable)
-		}
-		if a := d.Alignment(); a < 1 || a&(a-1) != 0 {
-			return fmt.Errorf("the alignment %d is no power of two", a)
-		}
 		if err := e.evict(f); err != nil {
 			return err
 		}
@@ -249,6 +245,17 @@ func direct(e *env) error {
 		}
 		return nil
 	})
+}
+
+func (e *env) isDirect() error {
+	d, ok := e.opened.(readbench.Direct)
+	if !ok {
+		return fmt.Errorf("%w: the reads do not claim to be direct", errNotApplicable)
+	}
+	if a := d.Alignment(); a < 1 || a&(a-1) != 0 {
+		return fmt.Errorf("the alignment %d is no power of two", a)
+	}
+	return nil
 }
 
 func leavesNothing(e *env) error {
