@@ -12,8 +12,8 @@
 //
 // A strategy must not serve what it kept from earlier reads: what was evicted has to come from the device, each time, even if
 // nobody has called Forget. Not seen is memory that is dropped whenever Settle is called, or that is first used after more reads of
-// a range than the rule makes (some 20). Device bytes are those of this process: a test that reads another file at the same
-// time can hide such a strategy, but not bring a right one into disrepute.
+// a range than the rule makes (a dozen by each way and reader). Device bytes are those of this process: a test that reads another
+// file at the same time can hide such a strategy, but not fail a right one.
 package readtest
 
 import (
@@ -29,6 +29,7 @@ import (
 	"time"
 
 	"github.com/readbench/suite/internal/datafile"
+	"github.com/readbench/suite/internal/evidence"
 	"github.com/readbench/suite/readbench"
 )
 
@@ -68,6 +69,7 @@ type env struct {
 	s      readbench.Strategy
 	file   *readbench.File
 	setup  readbench.Setup
+	kernel evidence.Source  // tells what this process did
 	opened readbench.Opened // nil until open
 }
 
@@ -91,7 +93,8 @@ func newEnv(t *testing.T, s readbench.Strategy) *env {
 			t.Error(err)
 		}
 	})
-	return &env{t: t, s: s, file: f, setup: readbench.Setup{Config: c, Threads: threads, Batch: batch, MaxRange: maxRange, Depth: cmp.Or(c.Depth, 16)}}
+	return &env{t: t, s: s, file: f, kernel: evidence.Source{Proc: "/proc"},
+		setup: readbench.Setup{Config: c, Threads: threads, Batch: batch, MaxRange: maxRange, Depth: cmp.Or(c.Depth, 16)}}
 }
 
 // with opens the strategy, runs f, and closes it again.

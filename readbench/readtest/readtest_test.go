@@ -2,9 +2,15 @@ package readtest
 
 import (
 	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strconv"
 	"strings"
 	"testing"
 
+	"github.com/readbench/suite/internal/testfile"
 	"github.com/readbench/suite/readbench"
 )
 
@@ -204,6 +210,37 @@ func TestCounterIsOptional(t *testing.T) {
 		t.Errorf("without a Counter: %v", err)
 	}
 	Test(t, s)
+}
+
+// Where the kernel does not tell what it must, nothing is said about the strategy, honest or not.
+func TestSilentKernelIsSkipped(t *testing.T) {
+	silent := t.TempDir()
+	self := filepath.Join(silent, strconv.Itoa(os.Getpid()))
+	if err := os.Mkdir(self, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	const io = "rchar: 1\nwchar: 1\nsyscr: 1\nsyscw: 1\nread_bytes: 1\nwrite_bytes: 1\ncancelled_write_bytes: 1\n"
+	if err := os.WriteFile(filepath.Join(self, "io"), []byte(io), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, tc := range []struct{ what, proc, rule, want string }{
+		{"no counters", t.TempDir(), "what was evicted is read from the device again", "counting what the device delivers"},
+		{"no counters", t.TempDir(), "counts agree with what was asked for and with the kernel", "counting this process's system calls"},
+		{"a file system that does not count", silent, "what was evicted is read from the device again", fmt.Sprintf("of %d bytes", os.Getpagesize())},
+	} {
+		for _, s := range []readbench.Strategy{readbench.Pread(), liar{Strategy: readbench.Pread(), opened: openWhole}} {
+			e := newEnv(t, s)
+			testfile.RequireDisk(t, filepath.Dir(e.file.Path()))
+			e.kernel.Proc = tc.proc
+			err := ruleOf(t, tc.rule)(e)
+			if errors.Is(err, errNotApplicable) { // the liar is no Counter
+				continue
+			}
+			if !errors.Is(err, readbench.ErrUnsupported) || runtime.GOOS == "linux" && !strings.Contains(err.Error(), tc.want) {
+				t.Errorf("%s: %s: %v, want %q", tc.what, tc.rule, err, tc.want)
+			}
+		}
+	}
 }
 
 // A strategy that cannot run here is skipped, not passed.

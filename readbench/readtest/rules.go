@@ -135,12 +135,11 @@ func countsTrue(e *env) error {
 		if !ok {
 			return fmt.Errorf("%w: the reader is no Counter, which it need not be: its rows have no KIND/op, and nothing shows that it reads and hints by the calls that it says", errNotApplicable)
 		}
-		source := evidence.Source{Proc: "/proc"}
-		own, err := source.OwnReads()
+		own, err := e.kernel.OwnReads()
 		if err != nil {
 			return readbench.Unsupported("counting this process's system calls: %w", err)
 		}
-		before, err := source.Read()
+		before, err := e.kernel.Read()
 		if err != nil {
 			return err
 		}
@@ -152,7 +151,7 @@ func countsTrue(e *env) error {
 				return err
 			}
 		}
-		after, err := source.Read()
+		after, err := e.kernel.Read()
 		if err != nil {
 			return err
 		}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 
-	"github.com/readbench/suite/internal/evidence"
 	"github.com/readbench/suite/readbench"
 )
 
@@ -113,7 +112,7 @@ func (e *env) deviceIsSeen(f *os.File) error {
 		if err := e.evict(f); err != nil {
 			return err
 		}
-		delivered, err := deviceBytes(func() error {
+		delivered, err := e.deviceBytes(func() error {
 			_, err := f.ReadAt(p[:rg.N], rg.Off)
 			return err
 		})
@@ -140,7 +139,7 @@ func (e *env) fromDevice(f *os.File, r readbench.Reader, w way, told bool, rgs [
 	if f, ok := r.(readbench.Forgetter); ok && told {
 		f.Forget()
 	}
-	delivered, err := deviceBytes(func() error { return w.read(e, rgs) })
+	delivered, err := e.deviceBytes(func() error { return w.read(e, rgs) })
 	if err != nil {
 		return fmt.Errorf("%s of evicted ranges %v: %w", w.name, rgs, err)
 	}
@@ -155,16 +154,15 @@ func (e *env) fromDevice(f *os.File, r readbench.Reader, w way, told bool, rgs [
 }
 
 // deviceBytes is how many bytes this process had a device deliver while f ran.
-func deviceBytes(f func() error) (uint64, error) {
-	source := evidence.Source{Proc: "/proc"}
-	before, err := source.Read()
+func (e *env) deviceBytes(f func() error) (uint64, error) {
+	before, err := e.kernel.Read()
 	if err != nil {
 		return 0, readbench.Unsupported("counting what the device delivers to this process: %w", err)
 	}
 	if err := f(); err != nil {
 		return 0, err
 	}
-	after, err := source.Read()
+	after, err := e.kernel.Read()
 	return after.DeviceBytes - before.DeviceBytes, err
 }
 
