@@ -103,6 +103,9 @@ func (res *result) coldShare() float64 {
 
 // judgeProbes returns an error unless each range of a row of probes was probed, as the readers count it.
 func (res *result) judgeProbes() error {
+	if res.row.Effect == EffectProbe && !res.counted {
+		return fmt.Errorf("%s: its readers are no Counters, and only they can tell what a row of probes met (Counts.Probed)", res.row.Strategy.Name())
+	}
 	if probed := int64(res.counts.Probed); res.row.Effect == EffectProbe && probed != res.ranges() {
 		return fmt.Errorf("%s counts %d probes of %d ranges", res.row.Strategy.Name(), probed, res.ranges())
 	}
@@ -152,6 +155,11 @@ func perOp(f func(*result) float64) func(*result) (float64, bool) {
 	return func(res *result) (float64, bool) { return f(res) / res.units(), true }
 }
 
+// counted is perOp of what the readers count; there is no such number if they do not.
+func counted(f func(*Counts) uint64) func(*result) (float64, bool) {
+	return func(res *result) (float64, bool) { return float64(f(&res.counts)) / res.units(), res.counted }
+}
+
 func percentile(q float64) func(*result) (float64, bool) {
 	return func(res *result) (float64, bool) {
 		if res.latency == nil || res.latency.TotalCount() == 0 {
@@ -195,9 +203,9 @@ var metrics = []metric{
 	{"minflt/op", "lower", "minor page faults, those that wait for a page that is being read included", true,
 		perOp(func(res *result) float64 { return float64(res.counters.MinorFaults) })},
 	{"short/op", "lower", "calls that delivered fewer bytes than asked for, and were continued", true,
-		perOp(func(res *result) float64 { return float64(res.counts.Short) })},
+		counted(func(c *Counts) uint64 { return c.Short })},
 	{"retried/op", "lower", "calls repeated after EINTR or EAGAIN", true,
-		perOp(func(res *result) float64 { return float64(res.counts.Retried) })},
+		counted(func(c *Counts) uint64 { return c.Retried })},
 	{"qd", "", "mean number of requests in flight at the device, whoever sent them", true,
 		func(res *result) (float64, bool) {
 			return res.counters.Disk.Weighted.Seconds() / res.elapsed.Seconds(), res.disk

@@ -50,7 +50,7 @@ type Effect int
 const (
 	EffectRead  Effect = iota // they are delivered, through Worker.Read
 	EffectHint                // the kernel reads them into the page cache; nothing is delivered
-	EffectProbe               // it is looked whether they are resident, which the readers count (Counts.Probed)
+	EffectProbe               // it is looked whether they are resident, which the readers count (Counts.Probed): all are Counters
 	EffectFault               // each is one page fault
 	EffectNone                // nothing happens: the row measures the harness
 )
@@ -185,6 +185,9 @@ func (s *Suite) open(row Row) (r *running, err error) {
 	counts, err := r.counts()
 	if err := errors.Join(err, s.declareUnits(counts)); err != nil {
 		return r, err
+	}
+	if !r.counted && row.Effect != EffectNone {
+		s.explain(row.Strategy.Name(), "its readers are no Counters: rows have no KIND/op, and that it reads and hints by the calls it is named for is not verified")
 	}
 	if err := r.state.prepare(ctx); err != nil {
 		return r, s.config.deadline(ctx, err)

@@ -121,7 +121,8 @@ func (r *running) mapped() bool {
 	return ok
 }
 
-// counts is what all readers have counted so far. No op is under way.
+// counts is what all readers have counted so far, nothing if one of them does not count: a part would be reported as if it
+// were all. No op is under way.
 func (r *running) counts() (sum Counts, err error) {
 	r.counted = true
 	for _, w := range r.workers {
@@ -136,6 +137,9 @@ func (r *running) counts() (sum Counts, err error) {
 			}
 			return nil
 		}))
+	}
+	if !r.counted {
+		return Counts{}, err
 	}
 	return sum, err
 }

@@ -66,7 +66,8 @@ type Opened interface {
 	Close() error
 }
 
-// A Reader is the measured path of one worker. It is used by one goroutine and must not allocate.
+// A Reader is the measured path of one worker. It is used by one goroutine and must not allocate. It serves no bytes that it
+// kept from earlier calls: a hot row would measure that memory, where its name says page cache. (A cold row finds out.)
 //
 // It may also implement Prefetcher, BatchReader, Counter and Forgetter; each is looked up once, before the timer starts.
 type Reader interface {
@@ -92,11 +93,16 @@ type BatchReader interface {
 }
 
 // A Counter tells what a reader did since it was made. It is called on the reader's goroutine, outside the timer.
+//
+// A row whose readers are not all Counters runs, and times, bytes and device are what they are said to be. What is lost: it has
+// no KIND/op, short/op or retried/op; that the strategy reads by the calls it is named for is not verified (one that calls
+// itself a ring may well call pread), nor that the hints of a cold row which reads nothing had an effect. Rows of probes need
+// Counters.
 type Counter interface {
 	Counts() Counts
 }
 
-// A Forgetter keeps in mind which pages it has hinted or seen resident. Forget is called on the reader's goroutine
+// A Forgetter keeps in mind which pages it has hinted or seen resident, not their bytes. Forget is called on the reader's goroutine
 // after the file was evicted, before the next range is drawn.
 type Forgetter interface {
 	Forget()

@@ -34,7 +34,7 @@ type Suite struct {
 
 	warmth     warmth          // how the file came into the page cache
 	swept      bool            // groups of dead processes were looked for
-	explained  map[string]bool // cases whose figures were printed
+	explained  map[string]bool // cases and strategies of which was told what there is to know
 	droppedAll bool            // dropping the machine's page cache was tried, in vain
 }
 
@@ -134,11 +134,11 @@ func (s *Suite) declareUnits(c Counts) error {
 	return nil
 }
 
-// explain prints for people, once, what a case did to the machine.
-func (s *Suite) explain(pageCase, format string, args ...any) {
-	if !s.explained[pageCase] {
-		s.explained[pageCase] = true
-		notice.Printf(pageCase+": "+format, args...)
+// explain prints for people, once, what a case did to the machine, or what a strategy lacks.
+func (s *Suite) explain(what, format string, args ...any) {
+	if !s.explained[what] {
+		s.explained[what] = true
+		notice.Printf("%s: %s", what, fmt.Sprintf(format, args...))
 	}
 }
 

@@ -2,7 +2,18 @@
 //
 //	func TestMine(t *testing.T) { readtest.Test(t, mine{}) }
 //
-// Run it with -race, too. A strategy that passes can still be slow, but what the runner says about it is true.
+// Run it with -race, too, and on the disk that you measure (TMPDIR says where). A strategy that passes can still be slow, but
+// what the runner says about it is true.
+//
+// Some rules ask the kernel: which system calls this process made, what a device delivered to it, which pages are resident.
+// Where it does not tell (no Linux, tmpfs, a file system that does not count, no /proc/self/io), the rule is skipped with the cause;
+// a skipped rule says nothing about the strategy. The same goes for rules on abilities that are optional: without a
+// readbench.Counter nothing shows by which calls a strategy reads and hints.
+//
+// A strategy must not serve what it kept from earlier reads: what was evicted has to come from the device, each time, even if
+// nobody has called Forget. Not seen is memory that is dropped whenever Settle is called, or that is first used after more reads of
+// a range than the rule makes (a dozen by each way and reader). Device bytes are those of this process: a test that reads another
+// file at the same time can hide such a strategy, but not fail a right one.
 package readtest
 
 import (
@@ -18,6 +29,7 @@ import (
 	"time"
 
 	"github.com/readbench/suite/internal/datafile"
+	"github.com/readbench/suite/internal/evidence"
 	"github.com/readbench/suite/readbench"
 )
 
@@ -33,15 +45,19 @@ func Test(t *testing.T, s readbench.Strategy) {
 	t.Helper()
 	for _, r := range rules {
 		t.Run(r.name, func(t *testing.T) {
-			e := newEnv(t, s)
-			if err := r.check(e); err != nil {
-				if errors.Is(err, readbench.ErrUnsupported) || errors.Is(err, errNotApplicable) {
-					t.Skip(err)
-				}
+			switch err := r.check(newEnv(t, s)); {
+			case skips(err):
+				t.Skip(err)
+			case err != nil:
 				t.Errorf("%s: the rule is broken: %s: %v", s.Name(), r.name, err)
 			}
 		})
 	}
+}
+
+// skips reports whether a rule could not judge: nothing is said about the strategy then.
+func skips(err error) bool {
+	return errors.Is(err, readbench.ErrUnsupported) || errors.Is(err, errNotApplicable)
 }
 
 // errNotApplicable is what a rule returns that says nothing about this strategy.
@@ -53,6 +69,7 @@ type env struct {
 	s      readbench.Strategy
 	file   *readbench.File
 	setup  readbench.Setup
+	kernel evidence.Source  // tells what this process did
 	opened readbench.Opened // nil until open
 }
 
@@ -76,7 +93,8 @@ func newEnv(t *testing.T, s readbench.Strategy) *env {
 			t.Error(err)
 		}
 	})
-	return &env{t: t, s: s, file: f, setup: readbench.Setup{Config: c, Threads: threads, Batch: batch, MaxRange: maxRange, Depth: cmp.Or(c.Depth, 16)}}
+	return &env{t: t, s: s, file: f, kernel: evidence.Source{Proc: "/proc"},
+		setup: readbench.Setup{Config: c, Threads: threads, Batch: batch, MaxRange: maxRange, Depth: cmp.Or(c.Depth, 16)}}
 }
 
 // with opens the strategy, runs f, and closes it again.

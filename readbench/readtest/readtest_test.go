@@ -4,9 +4,13 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"runtime"
+	"strconv"
+	"strings"
 	"testing"
 
+	"github.com/readbench/suite/internal/testfile"
 	"github.com/readbench/suite/readbench"
 )
 
@@ -25,12 +29,21 @@ func (l liar) Open(f *readbench.File, s readbench.Setup) (readbench.Opened, erro
 	if l.opened != nil {
 		return l.opened(o, f)
 	}
-	return lyingOpened{o, l.reader}, nil
+	lying := lyingOpened{o, l.reader}
+	if m, ok := o.(readbench.Mapper); ok {
+		return lyingMapper{lying, m}, nil
+	}
+	return lying, nil
 }
 
 type lyingOpened struct {
 	readbench.Opened
 	reader func(readbench.Reader) readbench.Reader
+}
+
+type lyingMapper struct {
+	lyingOpened
+	readbench.Mapper
 }
 
 func (o lyingOpened) Reader(worker int) (readbench.Reader, error) {
@@ -89,6 +102,34 @@ func (r swallowing) Read(rg readbench.Range) ([]byte, error) {
 	return p, nil
 }
 
+type undercounting struct{ counting }
+
+func (r undercounting) Counts() readbench.Counts {
+	c := r.counting.Counts()
+	c.ReadSyscalls = 0
+	return c
+}
+
+type short struct{ counting }
+
+func (r short) Read(rg readbench.Range) ([]byte, error) {
+	p, err := r.counting.Read(rg)
+	return p[:max(0, len(p)-1)], err
+}
+
+// forgetsLast does not deliver the last range of a batch.
+type forgetsLast struct{ counting }
+
+func (r forgetsLast) ReadBatch(rs []readbench.Range, each func(int, []byte) error) error {
+	for i, rg := range rs[:max(0, len(rs)-1)] {
+		p, err := r.Read(rg)
+		if err := errors.Join(err, each(i, p)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 type twice struct{ counting }
 
 func (r twice) ReadBatch(rs []readbench.Range, each func(int, []byte) error) error {
@@ -119,68 +160,26 @@ func (s stubborn) Populate(off, n int64) error {
 }
 func (stubborn) Drop(int64, int64) error { return nil }
 
-type notDirect struct{ lyingOpened }
+// unpopulated enters no pages when it is told to, and says what error says.
+type unpopulated struct {
+	readbench.Opened
+	error error
+}
 
-func (notDirect) Alignment() int { return 512 }
+func (s unpopulated) Populate(int64, int64) error { return s.error }
+func (s unpopulated) Drop(off, n int64) error     { return s.Opened.(readbench.Mapper).Drop(off, n) }
 
-type leaky struct{ readbench.Opened }
+type aligned struct {
+	lyingOpened
+	to int
+}
 
-// Every rule catches the strategy that breaks it.
-func TestLiarsAreCaught(t *testing.T) {
-	var leaked []*os.File
-	for _, tc := range []struct {
-		rule string
-		liar liar
-	}{
-		{"any range inside the file can be read", liar{reader: func(r readbench.Reader) readbench.Reader { return shiftsLastPage{keep(r)} }}},
-		{"ranges come in any order and more than once", liar{reader: func(r readbench.Reader) readbench.Reader { return twice{keep(r)} }}},
-		{"workers read at the same time", liar{opened: func(o readbench.Opened, _ *readbench.File) (readbench.Opened, error) {
-			return single{o, make(chan struct{}, 1)}, nil
-		}}},
-		{"nothing allocates once it is warm", liar{reader: func(r readbench.Reader) readbench.Reader { return allocating{keep(r)} }}},
-		{"counts agree with what was asked for and with the kernel", liar{reader: func(r readbench.Reader) readbench.Reader { return uncounted{r} }}},
-		{"counts agree with what was asked for and with the kernel", liar{reader: func(r readbench.Reader) readbench.Reader { return overcounting{keep(r)} }}},
-		{"counts agree with what was asked for and with the kernel", liar{Strategy: readbench.Mmap(), reader: func(r readbench.Reader) readbench.Reader { return uselessHint{keep(r)} }}},
-		{"a hint that fails, or a file that ends early, is an error", liar{reader: func(r readbench.Reader) readbench.Reader { return swallowing{keep(r), new([]byte)} }}},
-		{"any range inside the file can be read", liar{reader: func(r readbench.Reader) readbench.Reader { return failingHint{keep(r)} }}},
-		{"pages can be populated, dropped and evicted", liar{Strategy: readbench.Mmap(), opened: func(o readbench.Opened, _ *readbench.File) (readbench.Opened, error) {
-			return stubborn{o}, nil
-		}}},
-		{"direct reads leave nothing in the page cache", liar{opened: func(o readbench.Opened, _ *readbench.File) (readbench.Opened, error) {
-			return notDirect{lyingOpened{Opened: o}}, nil
-		}}},
-		{"it can be opened more than once, and closing leaves nothing", liar{opened: func(o readbench.Opened, f *readbench.File) (readbench.Opened, error) {
-			fd, err := f.Open(0)
-			leaked = append(leaked, fd)
-			return leaky{o}, err
-		}}},
-	} {
-		if tc.liar.Strategy == nil {
-			tc.liar.Strategy = readbench.Pread()
-		}
-		t.Run(fmt.Sprintf("%s/%T", tc.rule, tc.liar.Strategy), func(t *testing.T) {
-			for _, r := range rules {
-				if r.name != tc.rule {
-					continue
-				}
-				switch err := r.check(newEnv(t, tc.liar)); {
-				case errors.Is(err, readbench.ErrUnsupported) && runtime.GOOS != "linux":
-					t.Skip(err)
-				case err == nil:
-					t.Error("not caught")
-				default:
-					t.Log(err)
-				}
-				return
-			}
-			t.Error("there is no such rule")
-		})
-	}
-	for _, fd := range leaked {
-		if err := fd.Close(); err != nil {
-			t.Error(err)
-		}
-	}
+func (a aligned) Alignment() int { return a.to }
+
+type stuck struct{ readbench.Opened }
+
+func (s stuck) Close() error {
+	return errors.Join(s.Opened.Close(), errors.New("close: bad descriptor"))
 }
 
 // single has one reader at a time.
@@ -201,6 +200,47 @@ func (s single) Reader(worker int) (readbench.Reader, error) {
 // An honest strategy passes; so do its wrappers, as long as they break nothing.
 func TestHonestPass(t *testing.T) {
 	Test(t, liar{Strategy: readbench.Pread()})
+}
+
+// A reader need not count: what needs counts is skipped, and says what is lost. All other rules hold.
+func TestCounterIsOptional(t *testing.T) {
+	s := reads(readbench.Pread(), func(r counting) readbench.Reader { return uncounted{r.Reader} })
+	err := ruleOf(t, "counts agree with what was asked for and with the kernel")(newEnv(t, s))
+	if !errors.Is(err, errNotApplicable) || !strings.Contains(err.Error(), "no Counter") || !strings.Contains(err.Error(), "KIND/op") {
+		t.Errorf("without a Counter: %v", err)
+	}
+	Test(t, s)
+}
+
+// Where the kernel does not tell what it must, nothing is said about the strategy, honest or not.
+func TestSilentKernelIsSkipped(t *testing.T) {
+	silent := t.TempDir()
+	self := filepath.Join(silent, strconv.Itoa(os.Getpid()))
+	if err := os.Mkdir(self, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	const io = "rchar: 1\nwchar: 1\nsyscr: 1\nsyscw: 1\nread_bytes: 1\nwrite_bytes: 1\ncancelled_write_bytes: 1\n"
+	if err := os.WriteFile(filepath.Join(self, "io"), []byte(io), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, tc := range []struct{ what, proc, rule, want string }{
+		{"no counters", t.TempDir(), "what was evicted is read from the device again", "counting what the device delivers"},
+		{"no counters", t.TempDir(), "counts agree with what was asked for and with the kernel", "counting this process's system calls"},
+		{"a file system that does not count", silent, "what was evicted is read from the device again", fmt.Sprintf("of %d bytes", os.Getpagesize())},
+	} {
+		for _, s := range []readbench.Strategy{readbench.Pread(), liar{Strategy: readbench.Pread(), opened: openWhole}} {
+			e := newEnv(t, s)
+			testfile.RequireDisk(t, filepath.Dir(e.file.Path()))
+			e.kernel.Proc = tc.proc
+			err := ruleOf(t, tc.rule)(e)
+			if errors.Is(err, errNotApplicable) { // the liar is no Counter
+				continue
+			}
+			if !errors.Is(err, readbench.ErrUnsupported) || runtime.GOOS == "linux" && !strings.Contains(err.Error(), tc.want) {
+				t.Errorf("%s: %s: %v, want %q", tc.what, tc.rule, err, tc.want)
+			}
+		}
+	}
 }
 
 // A strategy that cannot run here is skipped, not passed.

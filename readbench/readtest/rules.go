@@ -28,6 +28,7 @@ var rules = []struct {
 	{"a hint that fails, or a file that ends early, is an error", truncated},
 	{"pages can be populated, dropped and evicted", evictable},
 	{"direct reads leave nothing in the page cache", direct},
+	{"what was evicted is read from the device again", uncached},
 	{"it can be opened more than once, and closing leaves nothing", leavesNothing},
 }
 
@@ -132,14 +133,13 @@ func countsTrue(e *env) error {
 	return e.withReader(func(r readbench.Reader) error {
 		counter, ok := r.(readbench.Counter)
 		if !ok {
-			return errors.New("the reader is no Counter: nothing shows by which calls it reads")
+			return fmt.Errorf("%w: the reader is no Counter, which it need not be: its rows have no KIND/op, and nothing shows that it reads and hints by the calls that it says", errNotApplicable)
 		}
-		source := evidence.Source{Proc: "/proc"}
-		own, err := source.OwnReads()
+		own, err := e.kernel.OwnReads()
 		if err != nil {
 			return readbench.Unsupported("counting this process's system calls: %w", err)
 		}
-		before, err := source.Read()
+		before, err := e.kernel.Read()
 		if err != nil {
 			return err
 		}
@@ -151,7 +151,7 @@ func countsTrue(e *env) error {
 				return err
 			}
 		}
-		after, err := source.Read()
+		after, err := e.kernel.Read()
 		if err != nil {
 			return err
 		}
@@ -188,29 +188,31 @@ func truncated(e *env) error {
 }
 
 func evictable(e *env) error {
+	f, err := e.control()
+	if err != nil {
+		return err
+	}
+	defer f.Close()
 	return e.withReader(func(r readbench.Reader) error {
-		f, err := e.file.Open(0)
-		if err != nil {
-			return err
-		}
-		defer f.Close()
-		ctx := context.Background()
-		evictor := pagecache.Evictor{}
 		if m, ok := e.opened.(readbench.Mapper); ok {
-			if err := pagecache.Warm(ctx, f, e.file.Size()); err != nil {
+			if err := pagecache.Warm(context.Background(), f, e.file.Size()); err != nil {
 				return unsupported(err)
 			}
 			if err := m.Populate(0, e.file.Size()); err != nil {
 				return fmt.Errorf("populating: %w", err)
 			}
-			evictor.Unmap = func() error { return m.Drop(0, e.file.Size()) }
+			if n, err := e.inPageTables(); err != nil {
+				e.t.Logf("whether Populate does what it says cannot be seen here: %v", err)
+			} else if n < e.file.Size() {
+				return fmt.Errorf("of %d bytes that were populated, %d are in the page tables", e.file.Size(), n)
+			}
 		}
 		for range 2 { // and again after reading from the evicted file
 			if err := e.read(r, e.ranges()...); err != nil {
 				return err
 			}
-			if _, err := evictor.Evict(ctx, f, e.file.Size()); err != nil {
-				return unsupported(err)
+			if err := e.evict(f); err != nil {
+				return err
 			}
 		}
 		return e.read(r, e.ranges()...)
@@ -218,21 +220,17 @@ func evictable(e *env) error {
 }
 
 func direct(e *env) error {
+	if err := e.with(e.isDirect); err != nil {
+		return err
+	}
+	f, err := e.control()
+	if err != nil {
+		return err
+	}
+	defer f.Close()
 	return e.withReader(func(r readbench.Reader) error {
-		d, ok := e.opened.(readbench.Direct)
-		if !ok {
-			return fmt.Errorf("%w: the reads do not claim to be direct", errNotApplicable)
-		}
-		if a := d.Alignment(); a < 1 || a&(a-1) != 0 {
-			return fmt.Errorf("the alignment %d is no power of two", a)
-		}
-		f, err := e.file.Open(0)
-		if err != nil {
+		if err := e.evict(f); err != nil {
 			return err
-		}
-		defer f.Close()
-		if _, err := (pagecache.Evictor{}).Evict(context.Background(), f, e.file.Size()); err != nil {
-			return unsupported(err)
 		}
 		if err := e.read(r, e.ranges()...); err != nil {
 			return err
@@ -248,6 +246,17 @@ func direct(e *env) error {
 	})
 }
 
+func (e *env) isDirect() error {
+	d, ok := e.opened.(readbench.Direct)
+	if !ok {
+		return fmt.Errorf("%w: the reads do not claim to be direct", errNotApplicable)
+	}
+	if a := d.Alignment(); a < 1 || a&(a-1) != 0 {
+		return fmt.Errorf("the alignment %d is no power of two", a)
+	}
+	return nil
+}
+
 func leavesNothing(e *env) error {
 	before, err := e.openHandles()
 	if err != nil {
@@ -261,14 +270,6 @@ func leavesNothing(e *env) error {
 	after, err := e.openHandles()
 	if err == nil && after != before {
 		err = fmt.Errorf("%d descriptors and mappings of the file before, %d after", before, after)
-	}
-	return err
-}
-
-// unsupported makes a refusal of the page cache one of readbench.
-func unsupported(err error) error {
-	if errors.Is(err, pagecache.ErrUnsupported) {
-		return readbench.Unsupported("%w", err)
 	}
 	return err
 }
