@@ -2,7 +2,6 @@ package readbench
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math/bits"
 	"strconv"
@@ -35,7 +34,7 @@ func (c mixedCase) name() string { return fmt.Sprintf("mixed%d", c.percent) }
 
 func (c mixedCase) enter(_ context.Context, r *running) (caseState, error) {
 	if r.row.Order != OrderRandom || r.row.Predrawn || r.row.Units > 0 || r.row.Effect != EffectRead && r.row.Effect != EffectNone {
-		return nil, Unsupported("%s: it is a case of random reads only, at places that the core draws", c.name())
+		return nil, Unsupported("%s: it is a case of random reads only, at places that the core draws; leave it out of %sCASES here", c.name(), EnvPrefix)
 	}
 	return &mixedState{mixedCase: c, coldPages: coldPages{r}}, nil
 }
@@ -100,7 +99,7 @@ func (s *mixedState) prepare(ctx context.Context) error {
 	if err := s.warm(ctx); err != nil {
 		return err
 	}
-	if err := errors.Join(s.evictFrom(ctx, s.border), s.counted()); err != nil {
+	if err := s.evictCounted(ctx, s.border); err != nil {
 		return err
 	}
 	if err := s.restore(ctx, callStart); err != nil {

@@ -144,14 +144,6 @@ func (s *Suite) Run(b *testing.B, row Row) {
 	}
 }
 
-// skip skips the row. The testing package shows the cause only with -v.
-func skip(b *testing.B, cause error) {
-	if !testing.Verbose() {
-		notice.Printf("skip %s: %v", b.Name(), cause)
-	}
-	b.Skip(cause)
-}
-
 // open sets a row up: everything that happens once.
 func (s *Suite) open(row Row) (r *running, err error) {
 	ctx, cancel := s.setupContext()

@@ -184,7 +184,8 @@ func Start(b *testing.B) *Suite {
 // Main is a TestMain's body. If benchmarks are about to run, it stops on a wrong configuration, or a READBENCH_FILE that
 // cannot be used, before anything does, with exit code 2, and without -run no test runs: "go test -bench=. -count=10" wants rows, and not every test
 // ten times before them. direct are the names of Benchmark functions that read directly: if one of them is to run,
-// READBENCH_READ_SIZE must suit the file's alignment.
+// READBENCH_READ_SIZE must suit the file's alignment. At the end it says which rows were skipped for causes that were told
+// before.
 func Main(m *testing.M, direct ...string) {
 	flag.Parse()
 	if pattern := flag.Lookup("test.bench").Value.String(); pattern != "" {
@@ -197,7 +198,9 @@ func Main(m *testing.M, direct ...string) {
 			os.Exit(2)
 		}
 	}
-	os.Exit(m.Run())
+	code := m.Run()
+	skipped.tell()
+	os.Exit(code)
 }
 
 func checkEarly(pattern string, direct []string) error {

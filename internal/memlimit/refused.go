@@ -6,17 +6,14 @@ import (
 	"path"
 	"strings"
 	"syscall"
+
+	"github.com/readbench/suite/internal/refusal"
 )
 
 // unsupported returns an error that wraps ErrUnsupported, and what the format wraps.
 func unsupported(format string, args ...any) error {
-	return &unsupportedError{fmt.Errorf(format, args...)}
+	return refusal.Errorf(ErrUnsupported, format, args...)
 }
-
-type unsupportedError struct{ cause error }
-
-func (e *unsupportedError) Error() string   { return e.cause.Error() }
-func (e *unsupportedError) Unwrap() []error { return []error{ErrUnsupported, e.cause} }
 
 type remedy int
 

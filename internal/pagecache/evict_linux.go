@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/readbench/suite/internal/refusal"
 )
 
 const dropCachesFile = "/proc/sys/vm/drop_caches"
@@ -33,12 +35,12 @@ func (e Evictor) Evict(ctx context.Context, f *os.File, size int64) (Residency, 
 	// wait for that.
 	pauses := []time.Duration{0, time.Millisecond, 5 * time.Millisecond, 20 * time.Millisecond, 100 * time.Millisecond}
 	var r Residency
-	if magic := fileSystem(f); magic == unix.TMPFS_MAGIC || magic == unix.RAMFS_MAGIC {
+	if InMemory(f) {
 		r, err := Resident(f, e.Off, size-e.Off)
 		if err != nil {
 			return r, err
 		}
-		return r, fmt.Errorf("evicting %s: it lies on tmpfs, whose pages are the file; use a file system on a disk: %w", f.Name(), ErrUnsupported)
+		return r, refusal.Errorf(ErrUnsupported, "evicting %s: it lies on tmpfs, whose pages are the file; use a file system on a disk", f.Name())
 	}
 	for _, pause := range pauses {
 		if pause > 0 {
@@ -52,18 +54,18 @@ func (e Evictor) Evict(ctx context.Context, f *os.File, size int64) (Residency, 
 			return r, err
 		}
 	}
-	stayed := ErrUnsupported
+	stayed := ""
 	if e.DropAll != nil && os.Geteuid() == 0 {
 		e.DropAll()
 		if err := DropAll(); err != nil {
-			stayed = fmt.Errorf("%w; %w", ErrUnsupported, err)
+			stayed = "; " + err.Error()
 		}
 		var err error
 		if r, err = e.attempt(f, size); err != nil || r.Share() <= e.Limit {
 			return r, err
 		}
 	}
-	return r, fmt.Errorf("evicting %s: %v, although it was advised away; does another process map it, write it or lock it (fuser -v shows who)?: %w",
+	return r, refusal.Errorf(ErrUnsupported, "evicting %s: %v, although it was advised away; does another process map it, write it or lock it (fuser -v shows who)?%s",
 		f.Name(), r, stayed)
 }
 
@@ -82,6 +84,12 @@ func (e Evictor) attempt(f *os.File, size int64) (Residency, error) {
 		return Residency{}, fmt.Errorf("fadvise DONTNEED on %s: %w", f.Name(), err)
 	}
 	return Resident(f, e.Off, size-e.Off)
+}
+
+// InMemory reports whether f lies on a file system without a device, whose pages are the file: on tmpfs or ramfs.
+func InMemory(f *os.File) bool {
+	magic := fileSystem(f)
+	return magic == unix.TMPFS_MAGIC || magic == unix.RAMFS_MAGIC
 }
 
 // fileSystem is the magic number of the file system that f lies on, 0 if it is not known. A block device lies on none:

@@ -8,6 +8,7 @@ import (
 	"os"
 
 	"github.com/readbench/suite/internal/chunks"
+	"github.com/readbench/suite/internal/refusal"
 )
 
 // ErrUnsupported is wrapped when this kernel, file system or user cannot do what was asked.
@@ -50,7 +51,7 @@ func Warm(ctx context.Context, f *os.File, size int64) error {
 			return err
 		}
 		if tries == attempts || tries > 0 && r.Share() < hopeless {
-			return fmt.Errorf("warming %s: after reading it %d times only %v; is there enough free memory for %d bytes, and does nobody drop the machine's cache?: %w", f.Name(), tries, r, size, ErrUnsupported)
+			return refusal.Errorf(ErrUnsupported, "warming %s: after reading it %d times only %v; is there enough free memory for %d bytes, and does nobody drop the machine's cache?", f.Name(), tries, r, size)
 		}
 		if err := ReadThrough(ctx, f, size); err != nil {
 			return fmt.Errorf("warming %s: %w", f.Name(), err)
