@@ -125,6 +125,9 @@ func (s *Suite) Run(b *testing.B, row Row) {
 		if first {
 			r, err = s.open(row)
 		}
+		if first && err == nil {
+			compared.add(b.Name())
+		}
 		if err == nil {
 			err = r.call(b)
 		}
