@@ -88,13 +88,21 @@ func (s coldPages) evictFile(ctx context.Context, f *File, opened Opened, off in
 	if errors.Is(err, pagecache.ErrUnsupported) {
 		s.run.suite.droppedAll = true // it does not help, and costs others their pages
 	}
-	return refused("cold", err)
+	return refused(s.run.row.Case, err)
+}
+
+// evictCounted is evictFrom, and looks whether the kernel counts what the device delivers then.
+func (s coldPages) evictCounted(ctx context.Context, off int64) error {
+	if err := s.evictFrom(ctx, off); err != nil {
+		return err
+	}
+	return s.counted()
 }
 
 // firstOps evicts the file, and returns how many bytes the worst of a few ops then made the device deliver. state is the
 // one that s is part of.
 func (s coldPages) firstOps(ctx context.Context, state caseState) (delivered uint64, err error) {
-	if err := errors.Join(s.evict(ctx), s.counted()); err != nil {
+	if err := s.evictCounted(ctx, 0); err != nil {
 		return 0, err
 	}
 	if err := state.restore(ctx, callStart); err != nil {
@@ -116,7 +124,7 @@ func (s coldPages) counted() error {
 		return err
 	}
 	if s.run.meter.Sum().DeviceBytes == 0 {
-		return Unsupported("cold: the kernel counted no device bytes when %s was read, after it was evicted: its file system does not count them; take one on a local disk", f.path)
+		return Unsupported("%s: the kernel counted no device bytes when %s was read, after it was evicted: its file system does not count them; take one on a local disk", s.run.row.Case, f.path)
 	}
 	return nil
 }

@@ -2,7 +2,6 @@ package readbench
 
 import (
 	"context"
-	"errors"
 )
 
 // coldScan: the file is evicted before each call and when all workers have come to the end of their stripes. In
@@ -15,7 +14,7 @@ func (s *coldScan) prepare(ctx context.Context) error {
 	if s.run.row.Effect == EffectNone {
 		return nil
 	}
-	return errors.Join(s.evict(ctx), s.counted())
+	return s.evictCounted(ctx, 0)
 }
 
 func (s *coldScan) restore(ctx context.Context, when moment) error {

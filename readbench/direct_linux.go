@@ -21,7 +21,7 @@ func openDirect(f *File) (*os.File, int, error) {
 	}
 	flags, err := unix.FcntlInt(fd.Fd(), unix.F_GETFL, 0)
 	if err == nil && flags&unix.O_DIRECT == 0 {
-		err = Unsupported("direct reads: the kernel dropped O_DIRECT from %s: its reads would go through the page cache", f.Path())
+		err = Unsupported("direct reads: the kernel dropped O_DIRECT from %s: its reads would go through the page cache; use a file on another file system", f.Path())
 	}
 	if err != nil {
 		return nil, 0, errors.Join(err, fd.Close())
@@ -42,7 +42,7 @@ func directAlignment(fd *os.File, page int) (int, error) {
 		return page, nil
 	}
 	if st.Dio_offset_align == 0 {
-		return 0, Unsupported("direct reads: %s cannot be read directly, says statx (encrypted, compressed or in-line data?)", fd.Name())
+		return 0, Unsupported("direct reads: statx says that %s cannot be read directly; is its data encrypted, compressed or in-line?", fd.Name())
 	}
 	return int(max(st.Dio_offset_align, st.Dio_mem_align)), nil
 }
@@ -66,7 +66,7 @@ func verifyDirect(path string, read func() error) error {
 		return err
 	}
 	if after.DeviceBytes == before.DeviceBytes {
-		return Unsupported("a direct read of %s reached no device: its file system takes O_DIRECT but has none (tmpfs), or does not tell", path)
+		return Unsupported("a direct read of %s reached no device: its file system takes O_DIRECT but has none (tmpfs), or does not tell; use one on a disk", path)
 	}
 	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"math/bits"
 	"math/rand/v2"
 	"os"
+	"slices"
 
 	"github.com/readbench/suite/internal/notice"
 	"github.com/readbench/suite/internal/pagecache"
@@ -68,8 +69,11 @@ func (s *hotState) prepare(ctx context.Context) error {
 	if suite.warmth == way || s.run.row.Effect == EffectNone {
 		return s.restore(ctx, callStart)
 	}
+	if s.inMemory() {
+		return s.asWritten(ctx)
+	}
 	if err := (coldPages{s.run}).evict(ctx); err != nil {
-		return fmt.Errorf("hot: evicting, to warm the file afresh: %w", err)
+		return err
 	}
 	for i := range s.run.files {
 		if err := s.warmAfresh(ctx, i, way); err != nil {
@@ -77,6 +81,21 @@ func (s *hotState) prepare(ctx context.Context) error {
 		}
 	}
 	suite.warmth = way
+	return s.restore(ctx, callStart)
+}
+
+// inMemory reports whether all files lie on tmpfs or ramfs: their pages are the files, and cannot be evicted.
+func (s *hotState) inMemory() bool {
+	return !slices.ContainsFunc(s.run.files, func(f *File) bool { return !pagecache.InMemory(f.control) })
+}
+
+// asWritten is prepare for files in memory: they are resident without being read, unless their pages were swapped out, in the
+// folios in which they were written.
+func (s *hotState) asWritten(ctx context.Context) error {
+	if s.run.row.Effect == EffectFault {
+		return Unsupported("hot: faults are counted on folios of one page, and those of %v are as large as they were written, since it lies on tmpfs; use a file system on a disk", s.run.files)
+	}
+	s.run.suite.explain("hot", "%v lies on tmpfs: its pages are the file, in the folios in which it was written; no row of it says what a page cache over a disk would do", s.run.files)
 	return s.restore(ctx, callStart)
 }
 
@@ -140,6 +159,9 @@ func (s *hotState) judge(res *result) error {
 	}
 	if pages := res.touched() / float64(res.page); res.mapped && float64(res.counters.MinorFaults) > hotShare*pages+hotOwnFaults+float64(hotFaultsPerThread*res.row.Threads) {
 		return fmt.Errorf("%d page faults in a hot row that touched %.0f pages: they were not in the page tables", res.counters.MinorFaults, pages)
+	}
+	if after := res.after; after.Resident < after.Pages && s.inMemory() {
+		return fmt.Errorf("of a file on tmpfs, only %v after a hot row: the others were swapped out while it ran; is there memory for a file of %d bytes?", after, s.run.files.size())
 	}
 	if float64(res.counters.DeviceBytes) > hotShare*float64(res.bytes())+hotOwnBytes {
 		return fmt.Errorf("the device delivered %d bytes in a hot row of %d: pages left the page cache while it ran: %s",

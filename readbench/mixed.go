@@ -2,12 +2,12 @@ package readbench
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math/bits"
 	"strconv"
 	"strings"
 
+	"github.com/readbench/suite/internal/mapping"
 	"github.com/readbench/suite/internal/notice"
 	"github.com/readbench/suite/internal/pagecache"
 )
@@ -35,7 +35,7 @@ func (c mixedCase) name() string { return fmt.Sprintf("mixed%d", c.percent) }
 
 func (c mixedCase) enter(_ context.Context, r *running) (caseState, error) {
 	if r.row.Order != OrderRandom || r.row.Predrawn || r.row.Units > 0 || r.row.Effect != EffectRead && r.row.Effect != EffectNone {
-		return nil, r.suite.config.Blame(Unsupported("%s: it is a case of random reads only, at places that the core draws", c.name()), "CASES")
+		return nil, r.suite.config.Blame(Unsupported("%s: it is a case of random reads only, at places that the core draws; leave it out here", c.name()), "CASES")
 	}
 	if err := r.onDevice(c.name()); err != nil {
 		return nil, err
@@ -47,6 +47,7 @@ func (c mixedCase) enter(_ context.Context, r *running) (caseState, error) {
 type mixedState struct {
 	mixedCase
 	coldPages
+	held      *mapping.Map // the resident part, if the strategy does not map
 	border    int64
 	hot, cold geometry
 	stock           // of the evicted part
@@ -103,7 +104,7 @@ func (s *mixedState) prepare(ctx context.Context) error {
 	if err := s.warm(ctx); err != nil {
 		return err
 	}
-	if err := errors.Join(s.evictFrom(ctx, s.border), s.counted()); err != nil {
+	if err := s.evictCounted(ctx, s.border); err != nil {
 		return err
 	}
 	if err := s.restore(ctx, callStart); err != nil {
@@ -179,10 +180,33 @@ func (s *mixedState) warm(ctx context.Context) error {
 	if err := pagecache.Warm(ctx, f.control, s.border); err != nil {
 		return refused(s.name(), err)
 	}
-	if m, ok := s.run.opened[0].(Mapper); ok {
-		return s.run.workers[0].do(func() error { return m.Populate(0, s.border) })
+	m, ok := s.run.opened[0].(Mapper)
+	if !ok {
+		if err := s.hold(); err != nil {
+			return err
+		}
+		m = s.held
 	}
-	return nil
+	return s.run.workers[0].do(func() error { return m.Populate(0, s.border) })
+}
+
+// hold maps the resident part for a strategy that does not map. Nobody reads through that mapping: it keeps pages. Some
+// machines page out what nobody maps and lies where memory was idle for a minute, however much is free (Linux's DAMON with the
+// action pageout and the filter unmapped), and a file that was just read often lies there.
+func (s *mixedState) hold() (err error) {
+	if s.held == nil {
+		f := s.run.files[0]
+		s.held, err = mapping.Open(f.control, s.border, f.page)
+	}
+	return err
+}
+
+// Close lets the resident part go.
+func (s *mixedState) Close() error {
+	if s.held == nil {
+		return nil
+	}
+	return s.held.Close()
 }
 
 func (s *mixedState) judge(res *result) error {

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/readbench/suite/internal/pagecache"
 )
 
 // Names of mixed cases have a whole number from 1 to 99, written in one way.
@@ -132,6 +134,53 @@ func TestMixedDraws(t *testing.T) {
 	}
 }
 
+// The resident part stays while the row runs, whoever wants its pages that nobody maps: the strategy here, a daemon elsewhere. If
+// they are gone all the same, the row fails.
+func TestMixedHoldsTheResidentPart(t *testing.T) {
+	for _, tc := range []struct {
+		name string
+		held bool
+		want string
+	}{
+		{"as it is", true, ""},
+		{"without its page tables", false, "pages left the page cache"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			s := testSuite(t)
+			var state *mixedState
+			strategy := fake{read: func(o *fakeOpened, rg Range, p []byte) ([]byte, error) {
+				_, err := unix.Pread(int(o.fd.Fd()), p[:rg.N], rg.Off)
+				if state != nil && !tc.held {
+					err = errors.Join(err, state.held.Drop(0, state.border))
+				}
+				return p[:rg.N], errors.Join(err, unix.Fadvise(int(o.fd.Fd()), 0, 1<<20, unix.FADV_DONTNEED))
+			}}
+			r, err := s.open(randomRow(s, strategy, "mixed50", 1))
+			if err != nil {
+				t.Fatal(err)
+			}
+			state = r.state.(*mixedState)
+			benchmarkN(t, 50, func(b *testing.B) {
+				res, measureErr := r.measure(b)
+				if err = measureErr; err == nil {
+					err = r.state.judge(res)
+				}
+			})
+			if closeErr := r.close(); closeErr != nil {
+				t.Error(closeErr)
+			}
+			if tc.want == "" && err != nil {
+				t.Error(err)
+			} else if tc.want != "" {
+				wantError(t, err, tc.want)
+			}
+			if r, err := (pagecache.Evictor{}).Evict(t.Context(), s.File().control, s.File().size); err != nil || r.Resident > 0 {
+				t.Errorf("after the row: %v, %v", r, err)
+			}
+		})
+	}
+}
+
 // A strategy that spoils the share has its row failed; a kernel that does, skipped.
 func TestMixedSpoilt(t *testing.T) {
 	for _, tc := range []struct {
@@ -139,10 +188,6 @@ func TestMixedSpoilt(t *testing.T) {
 		s    fake
 		want string
 	}{
-		{"the resident part is evicted", fake{read: func(o *fakeOpened, rg Range, p []byte) ([]byte, error) {
-			_, err := unix.Pread(int(o.fd.Fd()), p[:rg.N], rg.Off)
-			return p[:rg.N], errors.Join(err, unix.Fadvise(int(o.fd.Fd()), 0, 1<<20, unix.FADV_DONTNEED))
-		}}, "pages left the page cache"},
 		{"a cache of its own", fake{open: readWhole, read: fromCache}, "of the reads were cold"},
 		{"a cache of its own, mixed1", fake{open: readWhole, read: fromCache}, "of the reads were cold"},
 	} {

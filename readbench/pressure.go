@@ -61,7 +61,7 @@ func (c pressureCase) plan(fs files, limit Size) (data, cache int64, err error) 
 // enter takes the memory away: evict, join, limit, in this order, since a page is charged to the group that first reads it.
 func (c pressureCase) enter(ctx context.Context, r *running) (_ caseState, err error) {
 	if r.row.Predrawn || r.row.Effect != EffectRead && r.row.Effect != EffectNone && r.row.Units == 0 {
-		return nil, r.suite.config.Blame(Unsupported("%s: it is a case of reads only", c.name()), "CASES")
+		return nil, r.suite.config.Blame(Unsupported("%s: it is a case of reads only; leave it out here", c.name()), "CASES")
 	}
 	if err := r.onDevice(c.name()); err != nil {
 		return nil, err
@@ -111,12 +111,12 @@ func (s *pressureState) squeeze(ctx context.Context) error {
 		return groupErr
 	}
 	if s.cache < memhog.Floor {
-		return Unsupported("%s: %w; and taking memory away from the whole machine must leave it %d bytes, the case wants it to have %d", s.name(), groupErr, int64(memhog.Floor), s.cache)
+		return Unsupported("%s: %w\nand taking memory away from the whole machine must leave it %d bytes, the case wants it to have %d", s.name(), groupErr, int64(memhog.Floor), s.cache)
 	}
 	var err error
 	if s.hog, err = memhog.Leave(ctx, s.cache); err != nil {
 		if errors.Is(err, memhog.ErrUnsupported) {
-			return Unsupported("%s: %w; and %w", s.name(), groupErr, err)
+			return Unsupported("%s: %w\nand %w", s.name(), groupErr, err)
 		}
 		return err
 	}

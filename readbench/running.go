@@ -267,6 +267,14 @@ func (r *running) measure(b *testing.B) (*result, error) {
 	return r.finish(ops, b.Elapsed())
 }
 
+// resident is how much of the files is in the page cache; of a row that reads nothing it is not asked.
+func (r *running) resident() (pagecache.Residency, error) {
+	if r.row.Effect == EffectNone {
+		return pagecache.Residency{}, nil
+	}
+	return r.files.resident()
+}
+
 // begin brings everything into the state in which measuring begins.
 func (r *running) begin() error {
 	ctx, cancel := r.suite.setupContext()
@@ -275,7 +283,7 @@ func (r *running) begin() error {
 		return r.suite.config.deadline(ctx, err)
 	}
 	var err error
-	if r.before, err = r.files.resident(); err != nil {
+	if r.before, err = r.resident(); err != nil {
 		return err
 	}
 	for _, w := range r.workers {
@@ -295,7 +303,7 @@ func (r *running) begin() error {
 
 // finish gathers what there is to say of what was done since begin.
 func (r *running) finish(ops int, elapsed time.Duration) (*result, error) {
-	after, err := r.files.resident()
+	after, err := r.resident()
 	if err != nil {
 		return nil, err
 	}

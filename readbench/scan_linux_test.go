@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"slices"
 	"sync"
@@ -156,6 +157,13 @@ type lookingState struct {
 
 func (s *lookingState) restore(ctx context.Context, when moment) error {
 	return errors.Join(s.caseState.restore(ctx, when), s.look())
+}
+
+func (s *lookingState) Close() error {
+	if c, ok := s.caseState.(io.Closer); ok {
+		return c.Close()
+	}
+	return nil
 }
 
 // What each strategy makes the kernel do in a scan: who reads ahead, who hints, and that no byte is hinted twice.

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+
+	"github.com/readbench/suite/internal/refusal"
 )
 
 // A Range is n bytes at an offset of a file.
@@ -170,13 +172,8 @@ var ErrUnsupported = errors.New("unsupported here")
 // Unsupported returns an error that wraps ErrUnsupported. Its text names what was attempted, the cause and the
 // remedy; %w in the format wraps a cause too.
 func Unsupported(format string, args ...any) error {
-	return &unsupportedError{fmt.Errorf(format, args...)}
+	return refusal.Errorf(ErrUnsupported, format, args...)
 }
-
-type unsupportedError struct{ cause error }
-
-func (e *unsupportedError) Error() string   { return e.cause.Error() }
-func (e *unsupportedError) Unwrap() []error { return []error{ErrUnsupported, e.cause} }
 
 // checkName reports what is wrong with a strategy's name.
 func checkName(name string) error {

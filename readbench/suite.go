@@ -81,6 +81,9 @@ func newSuite(c *Config, out io.Writer, fs files) (*Suite, error) {
 
 // configLines are what decides the results and stays the same from run to run.
 func (s *Suite) configLines() (lines [][2]string) {
+	if repetitions() > 1 {
+		lines = append(lines, orderLine) // on top of what benchstat prints
+	}
 	for _, fact := range s.host.Facts {
 		lines = append(lines, [2]string{fact.Key, fact.Value})
 	}
@@ -201,7 +204,8 @@ func Start(b *testing.B) *Suite {
 // Main is a TestMain's body. If benchmarks are about to run, it stops on a wrong configuration, or a READBENCH_FILE that
 // cannot be used, before anything does, with exit code 2, and without -run no test runs: "go test -bench=. -count=10" wants rows, and not every test
 // ten times before them. direct are the names of Benchmark functions that read directly: if one of them is to run,
-// READBENCH_READ_SIZE must suit the file's alignment.
+// READBENCH_READ_SIZE must suit the file's alignment. At the end it says which rows were skipped for causes that were told
+// before, and warns again of comparing rows by -count.
 func Main(m *testing.M, direct ...string) {
 	flag.Parse()
 	if pattern := flag.Lookup("test.bench").Value.String(); pattern != "" {
@@ -214,7 +218,10 @@ func Main(m *testing.M, direct ...string) {
 			os.Exit(2)
 		}
 	}
-	os.Exit(m.Run())
+	code := m.Run()
+	skipped.tell()
+	compared.tell()
+	os.Exit(code)
 }
 
 func checkEarly(pattern string, direct []string) error {

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"os"
 	"os/exec"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -103,4 +104,43 @@ func Value(t *testing.T, r *benchfmt.Result, unit string) float64 {
 		t.Errorf("%s has no %s", r.Name, unit)
 	}
 	return v
+}
+
+// Skipped are the rows that standard error says were skipped, by name as in Rows, each with the cause that its line has.
+func Skipped(stderr string) map[string]string {
+	rows := map[string]string{}
+	for line := range strings.Lines(stderr) {
+		text, ok := strings.CutPrefix(strings.TrimSuffix(line, "\n"), "# readbench: skip")
+		if !ok {
+			continue
+		}
+		if m := severalSkipped.FindStringSubmatch(text); m != nil {
+			for pattern := range strings.SplitSeq(m[2], ", ") {
+				for _, row := range expand(pattern) {
+					rows[strings.TrimPrefix(row, "Benchmark")] = m[1]
+				}
+			}
+			continue
+		}
+		row, cause, _ := strings.Cut(strings.TrimSpace(text), ": ")
+		rows[strings.TrimPrefix(row, "Benchmark")] = cause
+	}
+	return rows
+}
+
+var (
+	severalSkipped = regexp.MustCompile(`^: (.*): [0-9]+ rows in all: (.*)$`)
+	alternatives   = regexp.MustCompile(`\(([^)]*)\)`)
+)
+
+// expand lists the names that a pattern such as Benchmark(Mmap|Pread)/threads=(1|2) stands for.
+func expand(pattern string) (names []string) {
+	at := alternatives.FindStringSubmatchIndex(pattern)
+	if at == nil {
+		return []string{pattern}
+	}
+	for form := range strings.SplitSeq(pattern[at[2]:at[3]], "|") {
+		names = append(names, expand(pattern[:at[0]]+form+pattern[at[1]:])...)
+	}
+	return names
 }

@@ -10,6 +10,8 @@ import (
 	"sync"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/readbench/suite/internal/refusal"
 )
 
 // A Hog is locked memory. It is safe for concurrent use.
@@ -61,7 +63,7 @@ func take(ctx context.Context, root string, n int64) (*Hog, error) {
 
 func leave(ctx context.Context, root string, n int64) (*Hog, error) {
 	if n < Floor {
-		return nil, fmt.Errorf("leaving %d bytes: at least %d must stay available: %w", n, int64(Floor), ErrUnsupported)
+		return nil, refusal.Errorf(ErrUnsupported, "leaving %d bytes: at least %d must stay available", n, int64(Floor))
 	}
 	available, err := Available(root)
 	if err != nil {
@@ -69,7 +71,7 @@ func leave(ctx context.Context, root string, n int64) (*Hog, error) {
 	}
 	total := (available - n) / unit * unit
 	if total <= 0 {
-		return nil, fmt.Errorf("leaving %d bytes: no more than %d are available now: %w", n, available, ErrUnsupported)
+		return nil, refusal.Errorf(ErrUnsupported, "leaving %d bytes: no more than %d are available now", n, available)
 	}
 	return fill(ctx, root, total, func(taken int64) (int64, error) {
 		available, err := Available(root)
@@ -164,9 +166,9 @@ func limitError(need uint64, cause error) error {
 	if err := unix.Getrlimit(unix.RLIMIT_MEMLOCK, &limit); err != nil || limit.Cur >= need {
 		return fmt.Errorf("taking memory: %w", cause)
 	}
-	return fmt.Errorf("taking memory: %w: %w: RLIMIT_MEMLOCK: need %d bytes, soft limit %d, hard limit %d; "+
-		"what would help: sudo, or as root: ulimit -l %d (or a line \"USER hard memlock %[6]d\" in /etc/security/limits.conf)",
-		ErrUnsupported, cause, need, limit.Cur, limit.Max, (need+1023)>>10)
+	return refusal.Errorf(ErrUnsupported, "taking memory: %w: RLIMIT_MEMLOCK: need %d bytes, soft limit %d, hard limit %d; "+
+		"what would help: sudo, or as root: ulimit -l %d (or a line \"USER hard memlock %[5]d\" in /etc/security/limits.conf)",
+		cause, need, limit.Cur, limit.Max, (need+1023)>>10)
 }
 
 // locked is how many bytes of this process are locked already.

@@ -52,7 +52,7 @@ func asUser(hard string) error {
 		if after, lockedErr := locked(); after != 0 || lockedErr != nil {
 			return fmt.Errorf("%w, and %d bytes stay locked, %w", err, after, lockedErr)
 		}
-		if !errors.Is(err, ErrUnsupported) {
+		if !errors.Is(err, ErrUnsupported) || strings.Contains(err.Error(), ErrUnsupported.Error()) {
 			return fmt.Errorf("not marked as unsupported: %w", err)
 		}
 		return err

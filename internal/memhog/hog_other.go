@@ -4,8 +4,9 @@ package memhog
 
 import (
 	"context"
-	"fmt"
 	"runtime"
+
+	"github.com/readbench/suite/internal/refusal"
 )
 
 // A Hog is locked memory, on Linux.
@@ -17,7 +18,9 @@ func Take(context.Context, int64) (*Hog, error) { return nil, notHere() }
 // Leave is unsupported here.
 func Leave(context.Context, int64) (*Hog, error) { return nil, notHere() }
 
-func notHere() error { return fmt.Errorf("%w: unsupported on %s", ErrUnsupported, runtime.GOOS) }
+func notHere() error {
+	return refusal.Errorf(ErrUnsupported, "taking memory is unsupported on %s", runtime.GOOS)
+}
 
 // Bytes is 0.
 func (*Hog) Bytes() int64 { return 0 }

@@ -85,7 +85,7 @@ func (g *Group) make() (err error) {
 		}
 	}
 	if g.janitor, err = c.watch(watched{group: g.dir, home: c.home, events: c.version.oomEvents(), control: control}); err != nil {
-		return fmt.Errorf("starting the shell that removes the group %s when this process ends: %w: %w", g.dir, err, ErrUnsupported)
+		return unsupported("starting the shell that removes the group %s when this process ends: %w", g.dir, err)
 	}
 	if err := c.files.Mkdir(g.dir); err != nil {
 		return c.refused(err, remedyRights)

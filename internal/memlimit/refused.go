@@ -7,18 +7,14 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/readbench/suite/internal/refusal"
 	"github.com/readbench/suite/internal/sh"
 )
 
 // unsupported returns an error that wraps ErrUnsupported, and what the format wraps.
 func unsupported(format string, args ...any) error {
-	return &unsupportedError{fmt.Errorf(format, args...)}
+	return refusal.Errorf(ErrUnsupported, format, args...)
 }
-
-type unsupportedError struct{ cause error }
-
-func (e *unsupportedError) Error() string   { return e.cause.Error() }
-func (e *unsupportedError) Unwrap() []error { return []error{ErrUnsupported, e.cause} }
 
 type remedy int
 

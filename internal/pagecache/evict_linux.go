@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/readbench/suite/internal/filelock"
+	"github.com/readbench/suite/internal/refusal"
 	"github.com/readbench/suite/internal/sh"
 )
 
@@ -36,12 +37,12 @@ func (e Evictor) Evict(ctx context.Context, f *os.File, size int64) (Residency, 
 	// wait for that.
 	pauses := []time.Duration{0, time.Millisecond, 5 * time.Millisecond, 20 * time.Millisecond, 100 * time.Millisecond}
 	var r Residency
-	if magic := fileSystem(f); magic == unix.TMPFS_MAGIC || magic == unix.RAMFS_MAGIC {
+	if InMemory(f) {
 		r, err := Resident(f, e.Off, size-e.Off)
 		if err != nil {
 			return r, err
 		}
-		return r, fmt.Errorf("evicting %s: it lies on tmpfs, whose pages are the file; use a file system on a disk: %w", f.Name(), ErrUnsupported)
+		return r, refusal.Errorf(ErrUnsupported, "evicting %s: it lies on tmpfs, whose pages are the file; use a file system on a disk", f.Name())
 	}
 	for _, pause := range pauses {
 		if pause > 0 {
@@ -55,11 +56,11 @@ func (e Evictor) Evict(ctx context.Context, f *os.File, size int64) (Residency, 
 			return r, err
 		}
 	}
-	stayed := ErrUnsupported
+	stayed := ""
 	if e.DropAll != nil && os.Geteuid() == 0 {
 		e.DropAll()
 		if err := DropAll(); err != nil {
-			stayed = fmt.Errorf("%w; %w", ErrUnsupported, err)
+			stayed = "; " + err.Error()
 		}
 		var err error
 		if r, err = e.attempt(f, size); err != nil || r.Share() <= e.Limit {
@@ -70,7 +71,7 @@ func (e Evictor) Evict(ctx context.Context, f *os.File, size int64) (Residency, 
 	if users := filelock.Users(f); len(users) > 0 {
 		who = "likely another process maps it, writes it or locks it in memory: " + filelock.Names(users)
 	}
-	return r, fmt.Errorf("evicting %s: %v, although it was advised away; %s: %w", f.Name(), r, who, stayed)
+	return r, refusal.Errorf(ErrUnsupported, "evicting %s: %v, although it was advised away; %s%s", f.Name(), r, who, stayed)
 }
 
 func (e Evictor) attempt(f *os.File, size int64) (Residency, error) {
@@ -88,6 +89,12 @@ func (e Evictor) attempt(f *os.File, size int64) (Residency, error) {
 		return Residency{}, fmt.Errorf("fadvise DONTNEED on %s: %w", f.Name(), err)
 	}
 	return Resident(f, e.Off, size-e.Off)
+}
+
+// InMemory reports whether f lies on a file system without a device, whose pages are the file: on tmpfs or ramfs.
+func InMemory(f *os.File) bool {
+	magic := fileSystem(f)
+	return magic == unix.TMPFS_MAGIC || magic == unix.RAMFS_MAGIC
 }
 
 // fileSystem is the magic number of the file system that f lies on, 0 if it is not known. A block device lies on none:

@@ -9,6 +9,7 @@ import (
 
 	"github.com/readbench/suite/internal/chunks"
 	"github.com/readbench/suite/internal/filelock"
+	"github.com/readbench/suite/internal/refusal"
 )
 
 // ErrUnsupported is wrapped when this kernel, file system or user cannot do what was asked.
@@ -51,8 +52,8 @@ func Warm(ctx context.Context, f *os.File, size int64) error {
 			return err
 		}
 		if tries == attempts || tries > 0 && r.Share() < hopeless {
-			return fmt.Errorf("warming %s: after reading it %d times only %v: %s: %w", f.Name(), tries, r,
-				filelock.Blame(fmt.Sprintf("there is not enough free memory for %d bytes", size), f), ErrUnsupported)
+			return refusal.Errorf(ErrUnsupported, "warming %s: after reading it %d times only %v: %s", f.Name(), tries, r,
+				filelock.Blame(fmt.Sprintf("there is not enough free memory for %d bytes", size), f))
 		}
 		if err := ReadThrough(ctx, f, size); err != nil {
 			return fmt.Errorf("warming %s: %w", f.Name(), err)

@@ -215,6 +215,9 @@ func TestMappedPagesStay(t *testing.T) {
 	if !errors.Is(err, ErrUnsupported) {
 		t.Errorf("error %v does not wrap ErrUnsupported", err)
 	}
+	if err != nil && strings.Contains(err.Error(), ErrUnsupported.Error()) {
+		t.Errorf("error %v has the text by which programs tell it", err)
+	}
 	for _, part := range []string{f.Name(), "3 of 64 pages", "another process map it", "fuser"} {
 		if err == nil || !strings.Contains(err.Error(), part) {
 			t.Errorf("error %v does not say %q", err, part)
@@ -259,8 +262,11 @@ func TestEvictOnTmpfs(t *testing.T) {
 		t.Fatal(err)
 	}
 	r, err := Evictor{}.Evict(t.Context(), f, 4*page)
-	if !errors.Is(err, ErrUnsupported) || !strings.Contains(err.Error(), "tmpfs") {
-		t.Errorf("error %v", err)
+	if want := "evicting memfd: it lies on tmpfs, whose pages are the file; use a file system on a disk"; !errors.Is(err, ErrUnsupported) || err.Error() != want {
+		t.Errorf("error %v, want %s", err, want)
+	}
+	if !InMemory(f) || InMemory(newFile(t, page)) {
+		t.Error("which file is in memory is not seen")
 	}
 	if want := (Residency{Pages: 4, Resident: 4}); r != want {
 		t.Errorf("%v, want %v", r, want)

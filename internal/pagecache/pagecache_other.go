@@ -4,9 +4,10 @@ package pagecache
 
 import (
 	"context"
-	"fmt"
 	"os"
 	"runtime"
+
+	"github.com/readbench/suite/internal/refusal"
 )
 
 // Resident is unsupported here.
@@ -27,9 +28,12 @@ func (Evictor) Evict(context.Context, *os.File, int64) (Residency, error) {
 	return Residency{}, unsupported("evicting")
 }
 
+// InMemory is not told here.
+func InMemory(*os.File) bool { return false }
+
 // DropAll is unsupported here.
 func DropAll() error { return unsupported("dropping the machine's page cache") }
 
 func unsupported(what string) error {
-	return fmt.Errorf("%s: %w on %s", what, ErrUnsupported, runtime.GOOS)
+	return refusal.Errorf(ErrUnsupported, "%s is unsupported on %s", what, runtime.GOOS)
 }

@@ -7,6 +7,8 @@ import (
 	"unsafe"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/readbench/suite/internal/refusal"
 )
 
 // Resident says how much of the n bytes at off is in the page cache; n is at least 1. It asks cachestat (Linux
@@ -41,7 +43,7 @@ func Visible(f *os.File) error {
 	if uid == 0 || uid == int(st.Uid) || unix.Faccessat(unix.AT_FDCWD, f.Name(), unix.W_OK, unix.AT_EACCESS) == nil {
 		return nil
 	}
-	return fmt.Errorf("residency of %s: the kernel hides it from those who neither own nor may write a file; copy it, or run as its owner: %w", f.Name(), ErrUnsupported)
+	return refusal.Errorf(ErrUnsupported, "residency of %s: the kernel hides it from those who neither own nor may write a file; copy it, or run as its owner", f.Name())
 }
 
 func cachestat(f *os.File, off, n int64) (Residency, error) {

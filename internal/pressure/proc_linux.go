@@ -13,6 +13,8 @@ import (
 
 	"github.com/prometheus/procfs"
 	"github.com/prometheus/procfs/blockdevice"
+
+	"github.com/readbench/suite/internal/refusal"
 )
 
 // told returns err as one that wraps ErrUnsupported, if it says that the kernel does not tell, or not to this
@@ -20,7 +22,7 @@ import (
 func told(what, remedy string, err error) error {
 	for _, cause := range []error{fs.ErrNotExist, fs.ErrPermission, syscall.EOPNOTSUPP, syscall.ENOSYS} {
 		if errors.Is(err, cause) {
-			return fmt.Errorf("%s: %w: %w; %s", what, ErrUnsupported, err, remedy)
+			return refusal.Errorf(ErrUnsupported, "%s: %w; %s", what, err, remedy)
 		}
 	}
 	return fmt.Errorf("%s: %w", what, err)
@@ -57,7 +59,7 @@ func (s Source) reclaim() (*Reclaim, error) {
 		for _, key := range keys {
 			v, ok := table[key]
 			if !ok && err == nil {
-				err = fmt.Errorf("%s: %w: %s has no %s; %s", what, ErrUnsupported, name, key, remedy)
+				err = refusal.Errorf(ErrUnsupported, "%s: %s has no %s; %s", what, name, key, remedy)
 			}
 			n += v
 		}

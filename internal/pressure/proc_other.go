@@ -3,12 +3,13 @@
 package pressure
 
 import (
-	"fmt"
 	"runtime"
+
+	"github.com/readbench/suite/internal/refusal"
 )
 
 func notHere(what string) error {
-	return fmt.Errorf("%s: %w: unsupported on %s", what, ErrUnsupported, runtime.GOOS)
+	return refusal.Errorf(ErrUnsupported, "%s: unsupported on %s", what, runtime.GOOS)
 }
 
 func (s Source) stall(resource string) (*Stall, error) {

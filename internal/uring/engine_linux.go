@@ -91,7 +91,7 @@ func setup(sys system, entries uint32, oneThread bool) (int, *params, error) {
 			return -1, nil, refused(sys, what, queueBytes(entries), err)
 		}
 		if p.features&needed != needed {
-			err := fmt.Errorf("%s: kernel %s has features %#x, 5.6 or later is needed, which has %#x: %w", what, sys.release(), p.features, needed, ErrUnsupported)
+			err := unsupported("%s: kernel %s has features %#x; 5.6 or later is needed, which has %#x", what, sys.release(), p.features, needed)
 			return -1, nil, errors.Join(err, sys.close(fd))
 		}
 		return fd, p, nil

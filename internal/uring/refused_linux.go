@@ -13,16 +13,17 @@ import (
 func refused(sys system, what string, need int, err error) error {
 	switch {
 	case errors.Is(err, unix.EPERM), errors.Is(err, unix.EACCES):
-		return fmt.Errorf("%s: %w: %s: %w", what, err, whoForbids(sys.disabled()), ErrUnsupported)
+		return fmt.Errorf("%s: %w: %w", what, err, unsupported("%s", whoForbids(sys.disabled())))
 	case errors.Is(err, unix.ENOSYS):
-		return fmt.Errorf("%s: %w: kernel %s is older than 5.1 or was built without io_uring, or a seccomp filter hides it (as some container engines' does; --security-opt seccomp=unconfined lifts it): %w",
-			what, err, sys.release(), ErrUnsupported)
+		return fmt.Errorf("%s: %w: %w", what, err, unsupported("kernel %s is older than 5.1 or was built without io_uring, or a seccomp filter hides it (as some container engines' does; --security-opt seccomp=unconfined lifts it)",
+			sys.release()))
 	case errors.Is(err, unix.ENOMEM):
 		soft, hard := sys.memlock()
-		return fmt.Errorf("%s: %w: it needs %d bytes of locked memory for this ring, and RLIMIT_MEMLOCK (for all of the user's rings together) is soft %s, hard %s: raise it (ulimit -l, in KiB; LimitMEMLOCK= of systemd; --ulimit memlock= of a container), or ask for a smaller depth or shorter reads: %w",
-			what, err, need, limit(soft), limit(hard), ErrUnsupported)
+		return fmt.Errorf("%s needs %d bytes of locked memory: %w: %w", what, need, err,
+			unsupported("RLIMIT_MEMLOCK (for all of the user's rings together) is soft %s, hard %s; raise it (ulimit -l, in KiB; LimitMEMLOCK= of systemd; --ulimit memlock= of a container), or ask for a smaller depth or shorter reads",
+				limit(soft), limit(hard)))
 	case errors.Is(err, unix.EINVAL):
-		return fmt.Errorf("%s: %w: kernel %s does not know it; 5.6 or later is needed: %w", what, err, sys.release(), ErrUnsupported)
+		return fmt.Errorf("%s: %w: %w", what, err, unsupported("kernel %s does not know it; 5.6 or later is needed", sys.release()))
 	}
 	return fmt.Errorf("%s: %w", what, err)
 }

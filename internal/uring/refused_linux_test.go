@@ -128,6 +128,9 @@ func TestRefusalsTellCauseAndRemedy(t *testing.T) {
 			if !errors.Is(err, c.want) || errors.Is(err, ErrUnsupported) != c.unsupported {
 				t.Errorf("%v: is unsupported %t, want %t, and to wrap %v", err, !c.unsupported, c.unsupported, c.want)
 			}
+			if strings.Contains(err.Error(), ErrUnsupported.Error()) {
+				t.Errorf("%q has the text by which programs tell it", err)
+			}
 			for _, text := range c.text {
 				if !strings.Contains(err.Error(), text) {
 					t.Errorf("%q does not contain %q", err, text)

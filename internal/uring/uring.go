@@ -24,11 +24,18 @@ package uring
 import (
 	"errors"
 	"os"
+
+	"github.com/readbench/suite/internal/refusal"
 )
 
 // ErrUnsupported is wrapped by errors that say: io_uring, or a part of it that was asked for, cannot be had here. Their
 // text names the cause and the remedy.
 var ErrUnsupported = errors.New("io_uring unsupported")
+
+// unsupported returns an error that wraps ErrUnsupported, and what the format wraps.
+func unsupported(format string, args ...any) error {
+	return refusal.Errorf(ErrUnsupported, format, args...)
+}
 
 // ErrClosed is returned by a ring or pool that was closed.
 var ErrClosed = errors.New("io_uring: closed")

@@ -238,7 +238,7 @@ func (a *Advisor) pick(what, asked string, from []measured) (best measured, err 
 		if asked == "" {
 			asked = "any " + what
 		}
-		return best, readbench.Unsupported("%w", errors.Join(append([]error{fmt.Errorf("prefetching on %s: %s cannot be used here", a.c.Name, asked)}, a.leftOut...)...))
+		return best, a.without(asked)
 	}
 	best = from[0]
 	for _, m := range from[1:] {
@@ -247,6 +247,19 @@ func (a *Advisor) pick(what, asked string, from []measured) (best measured, err 
 		}
 	}
 	return best, nil
+}
+
+// without says in one sentence that what was asked for cannot be used here, and why.
+func (a *Advisor) without(asked string) error {
+	err := fmt.Errorf("prefetching on %s: %s cannot be used here", a.c.Name, asked)
+	for i, why := range a.leftOut {
+		between := "; "
+		if i == 0 {
+			between = ": "
+		}
+		err = fmt.Errorf("%w%s%w", err, between, why)
+	}
+	return readbench.Unsupported("%w", err)
 }
 
 // readTime is what a quarter of some reads of the device stay below: others may be using it now.

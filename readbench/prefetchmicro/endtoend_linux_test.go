@@ -2,7 +2,6 @@ package prefetchmicro_test
 
 import (
 	"fmt"
-	"strings"
 	"testing"
 
 	"golang.org/x/perf/benchfmt"
@@ -86,18 +85,8 @@ func run(t *testing.T, u benchtest.User, flags ...string) (rows map[string]*benc
 	if exit != 0 {
 		t.Fatalf("exit %d\n%s%s", exit, stdout, stderr)
 	}
-	skipped = map[string]string{}
-	for line := range strings.Lines(stderr) { // other notices say what takes long on a busy machine
-		if text, ok := strings.CutPrefix(line, "# readbench: skip Benchmark"); ok {
-			name, cause, _ := strings.Cut(text, ": ")
-			if i := strings.LastIndexByte(name, '-'); i > strings.LastIndexByte(name, '=') {
-				name = name[:i] // the number of processors
-			}
-			skipped[name] = strings.TrimSpace(cause)
-		}
-	}
 	results, _ := benchtest.Parse(t, stdout)
-	return benchtest.Rows(results), skipped
+	return benchtest.Rows(results), benchtest.Skipped(stderr)
 }
 
 func requireCause(t *testing.T, skipped map[string]string, name string) {
