@@ -79,7 +79,7 @@ func (r *running) onDevice(what string) error {
 	if r.suite.memory == "" || r.row.Effect == EffectNone {
 		return nil
 	}
-	return Unsupported("%s: %s", what, r.suite.memory)
+	return Unsupported("%s: %w", what, Unsupported("%s", r.suite.memory)) // one cause, whichever case it takes
 }
 
 // directShare is the least share of the bytes that direct reads must make the device deliver, in every case.
