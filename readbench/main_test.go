@@ -16,7 +16,12 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/readbench/suite/internal/datafile"
+	"github.com/readbench/suite/internal/files"
+	"github.com/readbench/suite/internal/pagecache"
+	"github.com/readbench/suite/internal/result"
 	"github.com/readbench/suite/internal/testfile"
+	"github.com/readbench/suite/readbench/config"
+	"github.com/readbench/suite/readbench/strategy"
 )
 
 // testSize is large enough for a few read-aheads of 8 MiB to stay under a tenth of the file.
@@ -61,40 +66,90 @@ func testSuite(t *testing.T, settings ...string) *Suite {
 
 func testSuiteOn(t *testing.T, path string, settings ...string) *Suite {
 	t.Helper()
-	environ := []string{EnvPrefix + "FILE=" + path, EnvPrefix + "WARMUP=0s"}
+	environ := []string{config.EnvPrefix + "FILE=" + path, config.EnvPrefix + "WARMUP=0s"}
 	for _, s := range settings {
-		environ = append(environ, EnvPrefix+s)
+		environ = append(environ, config.EnvPrefix+s)
 	}
 	c, err := Load(environ)
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := NewSuite(context.Background(), c, io.Discard)
+	f, err := files.Open(t.Context(), c, false)
 	if err != nil {
 		t.Fatal(err)
 	}
+	return suiteOf(t, c, f)
+}
+
+// suiteOf returns a suite on files, which it closes when the test ends.
+func suiteOf(t *testing.T, c *config.Config, fs ...*files.File) *Suite {
+	t.Helper()
 	t.Cleanup(func() {
-		if err := s.File().Close(); err != nil {
+		if err := files.Set(fs).Close(); err != nil {
 			t.Error(err)
 		}
 	})
+	s, err := newSuite(c, io.Discard, fs)
+	if err != nil {
+		t.Fatal(err)
+	}
 	return s
 }
 
+// mayStay is the share of a file's pages that may stay after evicting it.
+const mayStay = 0.001
+
+// evict evicts files, behind the back of the case that keeps them. opened is what a strategy holds of each, or nil.
+func evict(ctx context.Context, fs files.Set, opened []strategy.Opened) error {
+	for i, f := range fs {
+		e := pagecache.Evictor{Limit: mayStay}
+		if opened != nil {
+			if m, ok := opened[i].(strategy.Mapper); ok {
+				e.Unmap = func() error { return m.Drop(0, f.Size()) }
+			}
+		}
+		if _, err := e.Evict(ctx, f.Control, f.Size()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// spoken is what is printed for people while f runs.
+func spoken(t *testing.T, f func()) string {
+	t.Helper()
+	out, err := os.Create(filepath.Join(t.TempDir(), "stderr"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer out.Close()
+	func() {
+		old := os.Stderr
+		os.Stderr = out
+		defer func() { os.Stderr = old }()
+		f()
+	}()
+	text, err := os.ReadFile(out.Name())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
 // randomRow is a row as the random workload makes it.
-func randomRow(s *Suite, strategy Strategy, pageCase string, threads int) Row {
+func randomRow(s *Suite, st strategy.Strategy, pageCase string, threads int) Row {
 	return Row{
-		Strategy: strategy, Case: pageCase, Threads: threads,
+		Strategy: st, Case: pageCase, Threads: threads,
 		Batch: cmp.Or(s.config.ReadsPerOp, 16), MaxRange: int(s.config.ReadSize.Or(16 << 10)[0]),
 	}
 }
 
 // measureRow opens a row, measures n ops of it, and judges them, as a benchmark would. What cannot run here is skipped.
-func measureRow(t *testing.T, s *Suite, row Row, n int) (res *result, err error) {
+func measureRow(t *testing.T, s *Suite, row Row, n int) (res *result.Result, err error) {
 	t.Helper()
 	r, err := s.open(row)
 	if err != nil {
-		if errors.Is(err, ErrUnsupported) {
+		if errors.Is(err, strategy.ErrUnsupported) {
 			t.Skip(err)
 		}
 		return nil, err
@@ -102,7 +157,7 @@ func measureRow(t *testing.T, s *Suite, row Row, n int) (res *result, err error)
 	defer func() { err = errors.Join(err, r.close()) }()
 	benchmarkN(t, n, func(b *testing.B) {
 		if res, err = r.measure(b); err == nil {
-			err = errors.Join(r.state.judge(res), res.judgeSyscalls())
+			err = errors.Join(r.state.Judge(res), res.JudgeSyscalls())
 		}
 	})
 	return res, err

@@ -1,60 +1,20 @@
 package readbench
 
 import (
-	"errors"
 	"time"
+
+	"github.com/readbench/suite/internal/shape"
+	"github.com/readbench/suite/readbench/strategy"
 )
-
-// A Pipeliner is a BatchReader that keeps two batches under way. The runner starts the reads of the next op before it
-// finishes those of this one, so that the device does not run dry between two ops:
-//
-//	Start(op 0), Start(op 1), Finish (of op 0), Start(op 2), Finish (of op 1), …
-//
-// Ops of a workload's own (Row.Op) call Worker.Read, which uses ReadBatch: never while a batch is under way.
-type Pipeliner interface {
-	BatchReader
-	// Start begins reading a batch, without waiting for it. At most one that was started before is not finished
-	// then. rs is the caller's and must not be kept.
-	Start(rs []Range) error
-	// Finish waits for the batch that was started first, and calls each as ReadBatch does. After an error of
-	// Start or Finish no read of any batch is under way any more.
-	Finish(each func(i int, p []byte) error) error
-}
-
-// A Settler is a Reader that leaves reads under way when Read and ReadBatch return: read-ahead of its own. Settle waits
-// for them; what they deliver is not used later. It is called on the reader's goroutine, with the timer running, at the
-// end of a call and before the workers meet to have the file evicted.
-type Settler interface {
-	Settle() error
-}
-
-// settle leaves nothing under way.
-func (w *Worker) settle() error {
-	switch {
-	case w.pipeline != nil:
-		return w.pipeline.settle()
-	default:
-		var err error
-		for _, a := range w.all {
-			if a.settler != nil {
-				err = errors.Join(err, a.settler.Settle())
-			}
-		}
-		return err
-	}
-}
-
-// pipelined is how many batches are under way at the most.
-const pipelined = 2
 
 // A pipeline runs the ops of a worker whose reader is a Pipeliner. It draws in the order in which ops without it would,
 // and as much. A batch is what one draw gave: an op, or the part of it before the end of an epoch or stripe. Batches
 // under way are finished before the worker waits for others: each is read in the epoch in which it was drawn.
 type pipeline struct {
 	w           *Worker
-	reader      Pipeliner
-	batches     [pipelined]pipedBatch
-	first, next uint // batches first … next−1 are under way; number k is batches[k % pipelined]
+	reader      strategy.Pipeliner
+	batches     [strategy.Pipelined]pipedBatch
+	first, next uint // batches first … next−1 are under way; number k is batches[k % strategy.Pipelined]
 
 	begun  int           // ops of the present call
 	rest   int           // ranges of the op begun last that were not drawn
@@ -63,23 +23,23 @@ type pipeline struct {
 }
 
 type pipedBatch struct {
-	all    []Range // room for an op's
-	ranges []Range // of all, those that are being read
-	ends   bool    // the op ends with this batch
+	all    []strategy.Range // room for an op's
+	ranges []strategy.Range // of all, those that are being read
+	ends   bool             // the op ends with this batch
 	start  time.Time
 	paused time.Duration
 }
 
 // newPipeline returns nil unless the worker's ops can be pipelined.
 func newPipeline(w *Worker) *pipeline {
-	row := &w.run.row
-	reader, ok := w.reader.(Pipeliner)
-	if !ok || row.Effect != EffectRead || row.Predrawn {
+	row := w.crew.Shape
+	reader, ok := w.reader.(strategy.Pipeliner)
+	if !ok || row.Effect != shape.Read || row.Predrawn {
 		return nil
 	}
 	p := &pipeline{w: w, reader: reader}
 	for i := range p.batches {
-		p.batches[i].all = make([]Range, row.Batch)
+		p.batches[i].all = make([]strategy.Range, row.Batch)
 		for k := range p.batches[i].all {
 			p.batches[i].all[k].N = row.MaxRange
 		}
@@ -99,10 +59,10 @@ func (p *pipeline) ops(next func() bool) error {
 
 func (p *pipeline) run(next func() bool) error {
 	p.begun, p.rest = 0, 0
-	stop := &p.w.run.barrier.stop
+	stop := &p.w.crew.barrier.stop
 	more := func() bool { return p.rest > 0 || !stop.Load() && (next() || p.begun == 0) }
 	for {
-		for p.next-p.first < pipelined && more() {
+		for p.next-p.first < strategy.Pipelined && more() {
 			if err := p.startBatch(); err != nil {
 				return err
 			}
@@ -120,7 +80,7 @@ func (p *pipeline) run(next func() bool) error {
 func (p *pipeline) startBatch() error {
 	w := p.w
 	opens := p.rest == 0
-	b := &p.batches[p.next%pipelined]
+	b := &p.batches[p.next%strategy.Pipelined]
 	if opens {
 		p.begun++
 		p.rest = len(b.all)
@@ -154,7 +114,7 @@ func (p *pipeline) clock() {
 // beginning, when the one before it was still under way.
 func (p *pipeline) finish() error {
 	w := p.w
-	b := &p.batches[p.first%pipelined]
+	b := &p.batches[p.first%strategy.Pipelined]
 	p.first++
 	w.expect(b.ranges)
 	if err := p.reader.Finish(w.each); err != nil {

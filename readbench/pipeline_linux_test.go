@@ -3,10 +3,15 @@ package readbench
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/readbench/suite/internal/result"
+	"github.com/readbench/suite/readbench/strategies"
+	"github.com/readbench/suite/readbench/strategy"
 )
 
 // pipes is a Pipeliner that reads when a batch is finished, notes what it was asked for, and complains about misuse.
@@ -19,7 +24,7 @@ type pipes struct {
 }
 
 func (*pipes) Name() string { return "pipes" }
-func (p *pipes) Open(f *File, s Setup) (Opened, error) {
+func (p *pipes) Open(f *strategy.File, s strategy.Setup) (strategy.Opened, error) {
 	o, err := fake{}.Open(f, s)
 	return &pipesOpened{o.(*fakeOpened), p}, err
 }
@@ -29,23 +34,25 @@ type pipesOpened struct {
 	pipes *pipes
 }
 
-func (o *pipesOpened) Reader(int) (Reader, error) {
+func (o *pipesOpened) Reader(int) (strategy.Reader, error) {
 	return &pipesReader{o: o, buf: make([]byte, o.setup.MaxRange)}, nil
 }
 
 type pipesReader struct {
 	o       *pipesOpened
 	buf     []byte
-	started [][]Range
+	started [][]strategy.Range
 	starts  int
 }
 
-func (r *pipesReader) Read(Range) ([]byte, error) { return nil, errors.New("one read of a Pipeliner") }
-func (r *pipesReader) ReadBatch([]Range, func(int, []byte) error) error {
+func (r *pipesReader) Read(strategy.Range) ([]byte, error) {
+	return nil, errors.New("one read of a Pipeliner")
+}
+func (r *pipesReader) ReadBatch([]strategy.Range, func(int, []byte) error) error {
 	return errors.New("one batch of a Pipeliner")
 }
 
-func (r *pipesReader) Start(rs []Range) error {
+func (r *pipesReader) Start(rs []strategy.Range) error {
 	p := r.o.pipes
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -57,11 +64,11 @@ func (r *pipesReader) Start(rs []Range) error {
 			return err
 		}
 	}
-	if len(r.started) == pipelined {
+	if len(r.started) == strategy.Pipelined {
 		return errors.New("too many batches under way")
 	}
 	p.flying++
-	r.started = append(r.started, append([]Range(nil), rs...))
+	r.started = append(r.started, append([]strategy.Range(nil), rs...))
 	for _, rg := range rs {
 		p.asked[rg.Off]++
 	}
@@ -99,19 +106,21 @@ func TestPipeline(t *testing.T) {
 		for _, threads := range []int{1, 4} {
 			for _, ops := range []int{1, 2, 150} {
 				t.Run(fmt.Sprintf("%s/T%d/%d", pageCase, threads, ops), func(t *testing.T) {
-					s := testSuite(t, "METRICS=all")
+					size := "SIZE=128MiB" // several epochs in a short run
+					scan, isScan := strings.CutPrefix(pageCase, "scan-")
+					if isScan {
+						size = "SIZE=16MiB"
+					}
+					s := testSuite(t, "METRICS=all", size)
 					p := &pipes{asked: map[int64]int{}}
 					row := randomRow(s, p, pageCase, threads)
-					switch pageCase {
-					case "scan-hot", "scan-cold":
-						s.File().size = 16 << 20
-						row = scanRow(p, pageCase[len("scan-"):], threads, 7, 256<<10) // 7 is no divisor of a stripe
+					if isScan {
+						row = scanRow(p, scan, threads, 7, 256<<10) // 7 is no divisor of a stripe
 					}
 					r, err := s.open(row)
 					if err != nil {
 						t.Fatal(err)
 					}
-					short(r.state)
 					total, epochs := 0, 0
 					empty := func() error {
 						p.mu.Lock()
@@ -131,10 +140,10 @@ func TestPipeline(t *testing.T) {
 					}
 					clear(p.asked)
 					r.state = &lookingState{r.state, empty}
-					var res *result
+					var res *result.Result
 					benchmarkN(t, ops, func(b *testing.B) { res, err = r.measure(b) })
 					if err == nil {
-						err = r.state.judge(res)
+						err = r.state.Judge(res)
 					}
 					if p.flying != 0 {
 						t.Errorf("%d batches are under way when the call has ended", p.flying)
@@ -142,11 +151,11 @@ func TestPipeline(t *testing.T) {
 					if err := errors.Join(err, empty(), r.close()); err != nil {
 						t.Fatal(err)
 					}
-					if res.ops < ops || res.ops >= ops+threads || total != int(res.ranges()) {
-						t.Errorf("%d ops with %d reads, want %d ops of %d", res.ops, total, ops, row.Batch)
+					if res.Ops < ops || res.Ops >= ops+threads || total != int(res.Ranges()) {
+						t.Errorf("%d ops with %d reads, want %d ops of %d", res.Ops, total, ops, row.Batch)
 					}
-					if n := res.latency.TotalCount(); n != int64(res.ops) {
-						t.Errorf("%d latencies of %d ops", n, res.ops)
+					if n := res.Latency.TotalCount(); n != int64(res.Ops) {
+						t.Errorf("%d latencies of %d ops", n, res.Ops)
 					}
 					if ops == 150 && pageCase != "hot" && pageCase != "scan-hot" && epochs < 4 {
 						t.Errorf("%d epochs", epochs)
@@ -154,16 +163,6 @@ func TestPipeline(t *testing.T) {
 				})
 			}
 		}
-	}
-}
-
-// short makes epochs short.
-func short(state caseState) {
-	switch s := state.(type) {
-	case *coldState:
-		s.want = 500
-	case *mixedState:
-		s.want = 500
 	}
 }
 
@@ -197,17 +196,16 @@ func TestPipelineFails(t *testing.T) {
 
 // The pipelined ring goes over epochs with its bytes right and its counts whole.
 func TestPipelinedRing(t *testing.T) {
-	for _, e := range Engines() {
+	for _, e := range strategies.Engines() {
 		for _, pageCase := range []string{"cold", "mixed50", "hot"} {
 			t.Run(fmt.Sprintf("%s/%s", e, pageCase), func(t *testing.T) {
-				s := testSuite(t, "VERIFY=full", "DEPTH=8")
-				r, err := s.open(randomRow(s, UringDirectPipelined(e), pageCase, 4))
-				if errors.Is(err, ErrUnsupported) {
+				s := testSuite(t, "VERIFY=full", "DEPTH=8", "SIZE=24MiB") // several epochs in a short run
+				r, err := s.open(randomRow(s, strategies.UringDirectPipelined(e), pageCase, 4))
+				if errors.Is(err, strategy.ErrUnsupported) {
 					t.Skip(err)
 				} else if err != nil {
 					t.Fatal(err)
 				}
-				short(r.state)
 				epochs := 0
 				r.state = &lookingState{r.state, func() error {
 					epochs++
@@ -216,16 +214,16 @@ func TestPipelinedRing(t *testing.T) {
 					}
 					return nil
 				}}
-				var res *result
-				benchmarkN(t, 200, func(b *testing.B) { res, err = r.measure(b) })
+				var res *result.Result
+				benchmarkN(t, 300, func(b *testing.B) { res, err = r.measure(b) })
 				if err == nil {
-					err = errors.Join(r.state.judge(res), res.judgeSyscalls())
+					err = errors.Join(r.state.Judge(res), res.JudgeSyscalls())
 				}
 				n := r.flying()
 				if err := errors.Join(err, r.close()); err != nil || n != 0 {
 					t.Fatalf("%d in flight, %v", n, err)
 				}
-				if got, want := res.counts.Calls["completed"], uint64(res.ranges()); got < want || got > want+res.counts.Short+res.counts.Retried {
+				if got, want := res.Counts.Calls["completed"], uint64(res.Ranges()); got < want || got > want+res.Counts.Short+res.Counts.Retried {
 					t.Errorf("%d reads, want %d", got, want)
 				}
 				if pageCase != "hot" && epochs < 4 {
@@ -239,8 +237,8 @@ func TestPipelinedRing(t *testing.T) {
 // flying is how many requests of rings are in flight. All workers are waiting, at the barrier or for a call.
 func (r *running) flying() (n uint64) {
 	for _, w := range r.workers {
-		c := w.reader.(*ringPipeliner).ring.Counts()
-		n += c.Submissions - c.Completions
+		c := w.reader.(strategy.Counter).Counts().Calls
+		n += c["submitted"] - c["completed"]
 	}
 	return n
 }

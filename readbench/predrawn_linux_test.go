@@ -5,16 +5,21 @@ import (
 	"fmt"
 	"runtime"
 	"slices"
-	"sync"
+	"sync/atomic"
 	"testing"
 
 	"golang.org/x/sys/unix"
 
+	"github.com/readbench/suite/internal/cases"
+	"github.com/readbench/suite/internal/fadvise"
 	"github.com/readbench/suite/internal/pagecache"
+	"github.com/readbench/suite/internal/result"
+	"github.com/readbench/suite/readbench/strategies"
+	"github.com/readbench/suite/readbench/strategy"
 )
 
 // hinter is a strategy for predrawn rows: call is what an op does with its ranges.
-func hinter(call func(o *fakeOpened, rs []Range) error) fake {
+func hinter(call func(o *fakeOpened, rs []strategy.Range) error) fake {
 	return fake{fakeOptions: &fakeOptions{prefetch: call}}
 }
 
@@ -22,7 +27,7 @@ func predrawnRow(s fake, pageCase string, threads, batch int, effect Effect) Row
 	return Row{
 		Strategy: s, Case: pageCase, Threads: threads, Effect: effect, Batch: batch, MaxRange: 16 << 10, Predrawn: true, PerRange: batch > 1,
 		Op: func(w *Worker) (func() error, error) {
-			hint := w.Reader().(Prefetcher)
+			hint := w.Reader().(strategy.Prefetcher)
 			return func() error {
 				rs, err := w.Take()
 				if err != nil {
@@ -34,9 +39,9 @@ func predrawnRow(s fake, pageCase string, threads, batch int, effect Effect) Row
 	}
 }
 
-func willNeedAll(o *fakeOpened, rs []Range) error {
+func willNeedAll(o *fakeOpened, rs []strategy.Range) error {
 	for _, r := range rs {
-		if err := willNeed(int(o.fd.Fd()), r.Off, int64(r.N)); err != nil {
+		if err := fadvise.WillNeed(int(o.fd.Fd()), r.Off, int64(r.N)); err != nil {
 			return err
 		}
 	}
@@ -52,7 +57,7 @@ func TestPredrawn(t *testing.T) {
 				t.Run(fmt.Sprintf("%s/T%d/%d", pageCase, threads, batch), func(t *testing.T) {
 					s := testSuite(t)
 					var sp spans
-					strategy := hinter(func(o *fakeOpened, rs []Range) error {
+					st := hinter(func(o *fakeOpened, rs []strategy.Range) error {
 						if len(rs) != batch {
 							return fmt.Errorf("%d ranges", len(rs))
 						}
@@ -61,36 +66,36 @@ func TestPredrawn(t *testing.T) {
 						sp.mu.Unlock()
 						return willNeedAll(o, rs)
 					})
-					r, err := s.open(predrawnRow(strategy, pageCase, threads, batch, EffectHint))
+					r, err := s.open(predrawnRow(st, pageCase, threads, batch, EffectHint))
 					if err != nil {
 						t.Fatal(err)
 					}
 					sp.seen = nil
 					r.state = &lookingState{r.state, func() error { sp.next(); return nil }}
 					ops := 20000 / batch // of more ranges than a list of the file has
-					var res *result
+					var res *result.Result
 					benchmarkN(t, ops, func(b *testing.B) { res, err = r.measure(b) })
 					sp.next()
-					if err := errors.Join(err, r.state.judge(res), r.close()); err != nil {
+					if err := errors.Join(err, r.state.Judge(res), r.close()); err != nil {
 						t.Fatal(err)
 					}
 					total := 0
 					for _, list := range sp.epochs {
 						total += len(list)
-						slices.SortFunc(list, func(a, b Range) int { return int(a.Off - b.Off) })
+						slices.SortFunc(list, func(a, b strategy.Range) int { return int(a.Off - b.Off) })
 						for i, rg := range list {
-							if rg.Off < 0 || rg.N != 16<<10 || rg.Off+int64(rg.N) > s.File().size {
+							if rg.Off < 0 || rg.N != 16<<10 || rg.Off+int64(rg.N) > s.files.Size() {
 								t.Fatalf("range %v", rg)
 							}
-							if page := int64(s.File().page); pageCase == "cold" && i > 0 && (list[i-1].Off+int64(list[i-1].N)-1)/page >= rg.Off/page {
+							if page := int64(s.files[0].PageSize()); pageCase == "cold" && i > 0 && (list[i-1].Off+int64(list[i-1].N)-1)/page >= rg.Off/page {
 								t.Fatalf("%v and %v share a page", list[i-1], rg)
 							}
 						}
 					}
-					if total != int(res.ranges()) || res.ops < ops {
-						t.Errorf("%d ranges were taken in %d ops, %d are counted", total, res.ops, res.ranges())
+					if total != int(res.Ranges()) || res.Ops < ops {
+						t.Errorf("%d ranges were taken in %d ops, %d are counted", total, res.Ops, res.Ranges())
 					}
-					if share := res.coldShare(); pageCase == "cold" && share < 0.99 || pageCase == "hot" && share > 0.01 {
+					if share := res.ColdShare(); pageCase == "cold" && share < 0.99 || pageCase == "hot" && share > 0.01 {
 						t.Errorf("%.3f of what was hinted was cold", share)
 					}
 				})
@@ -99,59 +104,32 @@ func TestPredrawn(t *testing.T) {
 	}
 }
 
-// Every list has whole ops, of which each thread gets one at least, and a lease has whole ops too.
-func TestListReset(t *testing.T) {
-	for _, batch := range []int{1, 3, 16, 1000} {
-		for _, threads := range []int{1, 8, 1024} {
-			for _, n := range []int64{int64(batch * threads), int64(batch*threads) + 7, listLength, 1 << 20} {
-				if n < int64(batch*threads) || batch*threads > listLength {
-					continue
-				}
-				var l list
-				l.reset(&Row{Batch: batch, Threads: threads, MaxRange: 5}, n)
-				b := int64(batch)
-				if got := int64(len(l.ranges)); got%b != 0 || got > listLength || got > n || got < b*int64(threads) {
-					t.Errorf("batch %d, threads %d, of %d: a list of %d", batch, threads, n, got)
-				}
-				if l.lease < b || l.lease%b != 0 || l.lease > max(b, listLease) {
-					t.Errorf("batch %d, threads %d, of %d: leases of %d", batch, threads, n, l.lease)
-				}
-				for _, r := range l.ranges {
-					if r.N != 5 {
-						t.Fatalf("range %v", r)
-					}
-				}
-			}
-		}
-	}
-}
-
 // What contradicts the row's name fails it: hints that do nothing, or are of other pages, or of far more than they say.
 func TestPredrawnLiars(t *testing.T) {
-	var calls sync.Map
+	var calls atomic.Int64
 	for _, tc := range []struct {
 		name     string
 		pageCase string
 		effect   Effect
-		call     func(o *fakeOpened, rs []Range) error
+		call     func(o *fakeOpened, rs []strategy.Range) error
 		want     string
 	}{
-		{"hints that do nothing", "cold", EffectHint, func(*fakeOpened, []Range) error { return nil }, "was cold"},
-		{"hints of half", "cold", EffectHint, func(o *fakeOpened, rs []Range) error {
-			return willNeed(int(o.fd.Fd()), rs[0].Off, int64(rs[0].N)/2)
+		{"hints that do nothing", "cold", EffectHint, func(*fakeOpened, []strategy.Range) error { return nil }, "was cold"},
+		{"hints of half", "cold", EffectHint, func(o *fakeOpened, rs []strategy.Range) error {
+			return fadvise.WillNeed(int(o.fd.Fd()), rs[0].Off, int64(rs[0].N)/2)
 		}, "was cold"},
-		{"hints of the same place", "cold", EffectHint, func(o *fakeOpened, rs []Range) error {
-			return willNeed(int(o.fd.Fd()), 0, int64(rs[0].N))
+		{"hints of the same place", "cold", EffectHint, func(o *fakeOpened, rs []strategy.Range) error {
+			return fadvise.WillNeed(int(o.fd.Fd()), 0, int64(rs[0].N))
 		}, "was cold"},
-		{"hints that evict", "hot", EffectHint, func(o *fakeOpened, rs []Range) error {
+		{"hints that evict", "hot", EffectHint, func(o *fakeOpened, rs []strategy.Range) error {
 			return errors.Join(unix.Fadvise(int(o.fd.Fd()), 0, 0, unix.FADV_DONTNEED), willNeedAll(o, rs))
 		}, "pages left the page cache while it ran"},
-		{"hints that read ahead, more later than at first", "cold", EffectHint, func(o *fakeOpened, rs []Range) error {
+		{"hints that read ahead, more later than at first", "cold", EffectHint, func(o *fakeOpened, rs []strategy.Range) error {
 			n := int64(rs[0].N)
-			if before, ok := calls.LoadOrStore(o, 1); ok && before.(int) == 1 { // once behaved, when the pilot looked
+			if calls.Add(1) > pilotOps { // behaves while it is looked at
 				n = min(4<<20, o.size-rs[0].Off)
 			}
-			return willNeed(int(o.fd.Fd()), rs[0].Off, n)
+			return fadvise.WillNeed(int(o.fd.Fd()), rs[0].Off, n)
 		}, "was cold"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -165,11 +143,11 @@ func TestPredrawnLiars(t *testing.T) {
 // A prober counts what it says it found.
 type prober struct {
 	*fakeReader
-	probe          func(o *fakeOpened, r Range) (missed bool, err error)
+	probe          func(o *fakeOpened, r strategy.Range) (missed bool, err error)
 	probed, missed uint64
 }
 
-func (p *prober) Prefetch(rs []Range) error {
+func (p *prober) Prefetch(rs []strategy.Range) error {
 	missed, err := p.probe(p.o, rs[0])
 	p.probed++
 	if missed {
@@ -178,23 +156,23 @@ func (p *prober) Prefetch(rs []Range) error {
 	return err
 }
 
-func (p *prober) Counts() Counts {
-	return Counts{Calls: map[string]uint64{"probe": p.probed}, Probed: p.probed, Missed: p.missed, ReadSyscalls: p.calls}
+func (p *prober) Counts() strategy.Counts {
+	return strategy.Counts{Calls: map[string]uint64{"probe": p.probed}, Probed: p.probed, Missed: p.missed, ReadSyscalls: p.calls}
 }
 
 // Probes that say what is not so, or probe nothing, fail the row.
 func TestProbeLiars(t *testing.T) {
-	honest := func(o *fakeOpened, r Range) (bool, error) {
+	honest := func(o *fakeOpened, r strategy.Range) (bool, error) {
 		resident, err := pagecache.Resident(o.fd, r.Off, int64(r.N))
 		return resident.Resident < resident.Pages, err
 	}
-	always := func(missed bool) func(*fakeOpened, Range) (bool, error) {
-		return func(*fakeOpened, Range) (bool, error) { return missed, nil }
+	always := func(missed bool) func(*fakeOpened, strategy.Range) (bool, error) {
+		return func(*fakeOpened, strategy.Range) (bool, error) { return missed, nil }
 	}
 	for _, tc := range []struct {
 		name     string
 		pageCase string
-		probe    func(*fakeOpened, Range) (bool, error)
+		probe    func(*fakeOpened, strategy.Range) (bool, error)
 		each     int // of so many ops one probes
 		want     string
 	}{
@@ -233,12 +211,12 @@ func TestProbeLiars(t *testing.T) {
 }
 
 type proberStrategy struct {
-	probe func(*fakeOpened, Range) (bool, error)
+	probe func(*fakeOpened, strategy.Range) (bool, error)
 }
 
 func (proberStrategy) Name() string { return "prober" }
 
-func (s proberStrategy) Open(f *File, setup Setup) (Opened, error) {
+func (s proberStrategy) Open(f *strategy.File, setup strategy.Setup) (strategy.Opened, error) {
 	o, err := fake{}.Open(f, setup)
 	if err != nil {
 		return nil, err
@@ -248,33 +226,42 @@ func (s proberStrategy) Open(f *File, setup Setup) (Opened, error) {
 
 type proberOpened struct {
 	*fakeOpened
-	probe func(*fakeOpened, Range) (bool, error)
+	probe func(*fakeOpened, strategy.Range) (bool, error)
 }
 
-func (o *proberOpened) Reader(int) (Reader, error) {
+func (o *proberOpened) Reader(int) (strategy.Reader, error) {
 	return &prober{fakeReader: &fakeReader{o: o.fakeOpened}, probe: o.probe}, nil
 }
 
 // A row of faults whose touches are not a fault each fails: if it touches one page again and again, or nothing.
 func TestFaultLiars(t *testing.T) {
 	for _, pageCase := range []string{"hot", "cold"} {
-		for name, touch := range map[string]func(data []byte, off int64) byte{
-			"honest":             func(data []byte, off int64) byte { return data[off] },
-			"nothing":            func([]byte, int64) byte { return 0 },
-			"the same page":      func(data []byte, _ int64) byte { return data[0] },
-			"every second touch": func(data []byte, off int64) byte { return data[off>>17<<17] },
+		for name, touch := range map[string]func(data func(off int64) (byte, error), off int64) (byte, error){
+			"honest":             func(data func(int64) (byte, error), off int64) (byte, error) { return data(off) },
+			"nothing":            func(func(int64) (byte, error), int64) (byte, error) { return 0, nil },
+			"the same page":      func(data func(int64) (byte, error), _ int64) (byte, error) { return data(0) },
+			"every second touch": func(data func(int64) (byte, error), off int64) (byte, error) { return data(off >> 17 << 17) },
 		} {
 			t.Run(pageCase+"/"+name, func(t *testing.T) {
 				s := testSuite(t)
 				row := Row{
-					Strategy: MmapRandom(), Case: pageCase, Threads: 1, Effect: EffectFault, Batch: 1, MaxRange: 1, Predrawn: true,
+					Strategy: strategies.MmapRandom(), Case: pageCase, Threads: 1, Effect: EffectFault, Batch: 1, MaxRange: 1, Predrawn: true,
 					Op: func(w *Worker) (func() error, error) {
-						data, sum := w.Reader().(*mmapReader).data, byte(0)
+						sum := byte(0)
+						data := func(off int64) (byte, error) { // the mapping's byte at an offset
+							p, err := w.Reader().Read(strategy.Range{Off: off, N: 1})
+							if err != nil {
+								return 0, err
+							}
+							return p[0], nil
+						}
 						return func() error {
 							rs, err := w.Take()
-							if err == nil {
-								sum += touch(data, rs[0].Off)
+							if err != nil {
+								return err
 							}
+							b, err := touch(data, rs[0].Off)
+							sum += b
 							runtime.KeepAlive(sum)
 							return err
 						}, nil
@@ -291,22 +278,22 @@ func TestFaultLiars(t *testing.T) {
 
 // Rows that make no sense are refused before anything is opened.
 func TestRowCheck(t *testing.T) {
-	good := Row{Strategy: Pread(), Case: "hot", Threads: 1, Batch: 1, MaxRange: 1}
+	good := Row{Strategy: strategies.Pread(), Case: "hot", Threads: 1, Batch: 1, MaxRange: 1}
 	op := func(*Worker) (func() error, error) { return nil, nil }
 	for name, row := range map[string]Row{
 		"no threads":                 {Batch: 1, MaxRange: 1},
 		"no ranges":                  {Threads: 1, MaxRange: 1},
 		"no bytes":                   {Threads: 1, Batch: 1},
-		"a predrawn scan":            {Threads: 1, Batch: 1, MaxRange: 1, Predrawn: true, Order: OrderSequential, Effect: EffectHint, Op: op},
+		"a predrawn scan":            {Threads: 1, Batch: 1, MaxRange: 1, Predrawn: true, Order: strategy.OrderSequential, Effect: EffectHint, Op: op},
 		"predrawn reads":             {Threads: 1, Batch: 1, MaxRange: 1, Predrawn: true, Op: op},
 		"hints that are drawn":       {Threads: 1, Batch: 1, MaxRange: 1, Effect: EffectHint, Op: op},
 		"predrawn, and nothing done": {Threads: 1, Batch: 1, MaxRange: 1, Predrawn: true, Effect: EffectNone},
 	} {
-		if err := row.check(); err == nil {
+		if _, err := row.shape(); err == nil {
 			t.Errorf("%s: accepted", name)
 		}
 	}
-	if err := good.check(); err != nil {
+	if _, err := good.shape(); err != nil {
 		t.Error(err)
 	}
 }
@@ -315,15 +302,19 @@ func TestRowCheck(t *testing.T) {
 // them the row is skipped with the size of the file that it takes.
 func TestPredrawnReadAhead(t *testing.T) {
 	s := testSuite(t)
-	ahead := hinter(func(o *fakeOpened, rs []Range) error {
-		return willNeed(int(o.fd.Fd()), rs[0].Off, min(128<<10, o.size-rs[0].Off))
+	ahead := hinter(func(o *fakeOpened, rs []strategy.Range) error {
+		return fadvise.WillNeed(int(o.fd.Fd()), rs[0].Off, min(128<<10, o.size-rs[0].Off))
 	})
 	r, err := s.open(predrawnRow(ahead, "cold", 1, 1, EffectHint))
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := coldListSpoilt * testSize / float64(128<<10)
-	if got := float64(r.state.(*coldList).want); got < want/2 || got > want*2 {
+	if err := r.state.Restore(t.Context(), cases.CallStart); err != nil {
+		t.Fatal(err)
+	}
+	const spoilt = 0.01 // the share of the file that the calls of one list may deliver beyond their ranges
+	want := spoilt * testSize / float64(128<<10)
+	if got := float64(r.List.Len()); got < want/2 || got > want*2 {
 		t.Errorf("lists of %.0f calls, want about %.0f", got, want)
 	}
 	if err := r.close(); err != nil {
@@ -331,7 +322,7 @@ func TestPredrawnReadAhead(t *testing.T) {
 	}
 	_, err = s.open(predrawnRow(ahead, "cold", 64, 1, EffectHint))
 	wantError(t, err, "take a file of")
-	if !errors.Is(err, ErrUnsupported) {
+	if !errors.Is(err, strategy.ErrUnsupported) {
 		t.Errorf("it is no reason to skip: %v", err)
 	}
 }
@@ -340,13 +331,13 @@ func TestPredrawnReadAhead(t *testing.T) {
 func TestWrongWayToDraw(t *testing.T) {
 	s := testSuite(t)
 	for _, predrawn := range []bool{false, true} {
-		row := randomRow(s, Pread(), "hot", 1)
+		row := randomRow(s, strategies.Pread(), "hot", 1)
 		row.Predrawn, row.Effect = predrawn, EffectNone
 		want := "Predrawn"
 		row.Op = func(w *Worker) (func() error, error) {
 			return func() error {
 				if predrawn {
-					_, err := w.Draw(make([]Range, 1))
+					_, err := w.Draw(make([]strategy.Range, 1))
 					return err
 				}
 				_, err := w.Take()

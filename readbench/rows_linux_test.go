@@ -4,6 +4,9 @@ import (
 	"fmt"
 	"os"
 	"testing"
+
+	"github.com/readbench/suite/readbench/strategies"
+	"github.com/readbench/suite/readbench/strategy"
 )
 
 // What each strategy makes the kernel do, in counts: the relations that give the names of the rows their meaning.
@@ -21,25 +24,25 @@ func TestRowsCount(t *testing.T) {
 	delivered := span{touched * page * 0.9, touched*page*1.1 + own*page} // the pages touched, and now and then one of metadata
 	faults := span{touched * 0.7, touched*1.1 + own}                     // a fault is minor if its page arrives before the thread waits for it
 	for _, tc := range []struct {
-		s                            Strategy
+		s                            strategy.Strategy
 		pageCase                     string
 		dev, majflt, madvise, preads span
 	}{
-		{Mmap(), "hot", span{0, own * page}, span{0, own}, none, none},
-		{MmapRandom(), "hot", span{0, own * page}, span{0, own}, none, none},
-		{MmapPrefetch(), "hot", span{0, own * page}, span{0, own}, span{1, 1}, none},
-		{MmapRandomPrefetch(), "hot", span{0, own * page}, span{0, own}, span{1, 1}, none},
-		{Pread(), "hot", span{0, own * page}, span{0, own}, none, span{1, 1}},
-		{ReadAt(), "hot", span{0, own * page}, span{0, own}, none, span{1, 1}},
-		{PreadDirect(), "hot", span{read, read + own*page}, span{0, own}, none, span{1, 1}},
+		{strategies.Mmap(), "hot", span{0, own * page}, span{0, own}, none, none},
+		{strategies.MmapRandom(), "hot", span{0, own * page}, span{0, own}, none, none},
+		{strategies.MmapPrefetch(), "hot", span{0, own * page}, span{0, own}, span{1, 1}, none},
+		{strategies.MmapRandomPrefetch(), "hot", span{0, own * page}, span{0, own}, span{1, 1}, none},
+		{strategies.Pread(), "hot", span{0, own * page}, span{0, own}, none, span{1, 1}},
+		{strategies.ReadAt(), "hot", span{0, own * page}, span{0, own}, none, span{1, 1}},
+		{strategies.PreadDirect(), "hot", span{read, read + own*page}, span{0, own}, none, span{1, 1}},
 
-		{Mmap(), "cold", span{read, testSize}, span{0.1, touched + own}, none, none}, // with whatever it reads ahead
-		{MmapRandom(), "cold", delivered, faults, none, none},
-		{MmapPrefetch(), "cold", delivered, span{0, 1.5}, span{1, 1}, none},
-		{MmapRandomPrefetch(), "cold", delivered, span{0, 1.5}, span{1, 1}, none},
-		{Pread(), "cold", span{touched * page * 0.9, testSize}, span{0, own}, none, span{1, 1}},
-		{ReadAt(), "cold", span{touched * page * 0.9, testSize}, span{0, own}, none, span{1, 1}},
-		{PreadDirect(), "cold", span{read, read + own*page}, span{0, own}, none, span{1, 1}},
+		{strategies.Mmap(), "cold", span{read, testSize}, span{0.1, touched + own}, none, none}, // with whatever it reads ahead
+		{strategies.MmapRandom(), "cold", delivered, faults, none, none},
+		{strategies.MmapPrefetch(), "cold", delivered, span{0, 1.5}, span{1, 1}, none},
+		{strategies.MmapRandomPrefetch(), "cold", delivered, span{0, 1.5}, span{1, 1}, none},
+		{strategies.Pread(), "cold", span{touched * page * 0.9, testSize}, span{0, own}, none, span{1, 1}},
+		{strategies.ReadAt(), "cold", span{touched * page * 0.9, testSize}, span{0, own}, none, span{1, 1}},
+		{strategies.PreadDirect(), "cold", span{read, read + own*page}, span{0, own}, none, span{1, 1}},
 	} {
 		for _, threads := range []int{1, 2} {
 			t.Run(fmt.Sprintf("%s/%s/T%d", tc.s.Name(), tc.pageCase, threads), func(t *testing.T) {
@@ -48,22 +51,22 @@ func TestRowsCount(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if res.ops < ops || res.ops >= ops+threads { // one for each thread that got none of b.N
-					t.Fatalf("%d ops, want %d", res.ops, ops)
+				if res.Ops < ops || res.Ops >= ops+threads { // one for each thread that got none of b.N
+					t.Fatalf("%d ops, want %d", res.Ops, ops)
 				}
-				c := res.counts.Calls
+				c := res.Counts.Calls
 				for _, got := range []struct {
 					what string
 					n    uint64
 					want span
 				}{
-					{"device bytes", res.counters.DeviceBytes, tc.dev},
-					{"major faults", res.counters.MajorFaults, tc.majflt},
+					{"device bytes", res.Counters.DeviceBytes, tc.dev},
+					{"major faults", res.Counters.MajorFaults, tc.majflt},
 					{"madvise calls", c["madvise"], tc.madvise},
 					{"pread calls", c["pread"] + c["readat"], tc.preads},
-					{"read system calls", res.counts.ReadSyscalls, tc.preads},
+					{"read system calls", res.Counts.ReadSyscalls, tc.preads},
 				} {
-					if perRead := float64(got.n) / float64(res.ops*reads); perRead < got.want.lo || perRead > got.want.hi {
+					if perRead := float64(got.n) / float64(res.Ops*reads); perRead < got.want.lo || perRead > got.want.hi {
 						t.Errorf("%.2f %s a read, want %v", perRead, got.what, got.want)
 					}
 				}
@@ -76,7 +79,7 @@ func TestRowsCount(t *testing.T) {
 func TestNullRow(t *testing.T) {
 	for _, pageCase := range []string{"hot", "cold"} {
 		s := testSuite(t)
-		row := randomRow(s, Null(), pageCase, 1)
+		row := randomRow(s, strategies.Null(), pageCase, 1)
 		row.Effect = EffectNone
 		row.Op = func(w *Worker) (func() error, error) {
 			draw := w.ReadOp()
@@ -97,8 +100,8 @@ func TestNullRow(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if res.counters.DeviceBytes != 0 || res.counters.MajorFaults != 0 {
-			t.Errorf("%s: %+v", pageCase, res.counters)
+		if res.Counters.DeviceBytes != 0 || res.Counters.MajorFaults != 0 {
+			t.Errorf("%s: %+v", pageCase, res.Counters)
 		}
 	}
 }

@@ -12,8 +12,14 @@ import (
 	"testing"
 	"time"
 
+	"github.com/readbench/suite/internal/cases"
 	"github.com/readbench/suite/internal/datafile"
+	"github.com/readbench/suite/internal/fadvise"
 	"github.com/readbench/suite/internal/pagecache"
+	"github.com/readbench/suite/internal/result"
+	"github.com/readbench/suite/readbench/config"
+	"github.com/readbench/suite/readbench/strategies"
+	"github.com/readbench/suite/readbench/strategy"
 )
 
 // exclusive is a file of its own, for tests that spoil it.
@@ -33,7 +39,7 @@ func meeting(parties int, inside func()) fake {
 		waiting int
 		open    = make(chan struct{})
 	)
-	return fake{read: func(o *fakeOpened, rg Range, p []byte) ([]byte, error) {
+	return fake{read: func(o *fakeOpened, rg strategy.Range, p []byte) ([]byte, error) {
 		mu.Lock()
 		waiting++
 		gate := open
@@ -58,21 +64,21 @@ var errDone = errors.New("met")
 func TestThreads(t *testing.T) {
 	before := runtime.GOMAXPROCS(0)
 	for _, threads := range []int{1, 3, 16} {
-		for _, procs := range []Procs{ProcsThreads, ProcsInherit} {
+		for _, procs := range []config.Procs{config.ProcsThreads, config.ProcsInherit} {
 			t.Run(fmt.Sprintf("%d/%s", threads, procs), func(t *testing.T) {
 				s := testSuite(t, "PROCS="+string(procs))
 				want := threads
-				if procs == ProcsInherit {
+				if procs == config.ProcsInherit {
 					want = before
 				}
 				met := 0
-				strategy := meeting(threads, func() {
+				st := meeting(threads, func() {
 					met++
 					if got := runtime.GOMAXPROCS(0); got != want {
 						t.Errorf("GOMAXPROCS is %d while measuring, want %d", got, want)
 					}
 				})
-				r, err := s.open(randomRow(s, strategy, "hot", threads))
+				r, err := s.open(randomRow(s, st, "hot", threads))
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -96,20 +102,25 @@ func TestThreads(t *testing.T) {
 // spans records which pages were read in which epoch.
 type spans struct {
 	mu     sync.Mutex
-	seen   []Range
-	epochs [][]Range
+	seen   []strategy.Range
+	epochs [][]strategy.Range
 }
 
-// Between two evictions no page is asked for twice, by no worker; every read is inside the file; and the run
-// goes on over several epochs.
+func (sp *spans) next() {
+	if len(sp.seen) > 0 {
+		sp.epochs = append(sp.epochs, sp.seen)
+		sp.seen = nil
+	}
+}
+
 // A file that is truncated while it is mapped fails the row and names the cause; the process lives.
 func TestTruncatedWhileMapped(t *testing.T) {
-	for _, strategy := range []Strategy{Mmap(), MmapRandomPrefetch(), Pread()} {
-		t.Run(strategy.Name(), func(t *testing.T) {
+	for _, st := range []strategy.Strategy{strategies.Mmap(), strategies.MmapRandomPrefetch(), strategies.Pread()} {
+		t.Run(st.Name(), func(t *testing.T) {
 			const size = 16 << 20
 			path := exclusive(t, size)
 			s := testSuiteOn(t, path)
-			r, err := s.open(randomRow(s, strategy, "hot", 2))
+			r, err := s.open(randomRow(s, st, "hot", 2))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -125,7 +136,7 @@ func TestTruncatedWhileMapped(t *testing.T) {
 				return more > 0
 			})
 			want := "truncated from 16777216 to 4194304 bytes while it was mapped"
-			if strategy.Name() == "pread" {
+			if st.Name() == "pread" {
 				want = "end of file"
 			}
 			wantError(t, err, want)
@@ -139,15 +150,15 @@ func TestTruncatedWhileMapped(t *testing.T) {
 // A hot row whose file was evicted behind its back is failed, not reported.
 func TestHotIsHot(t *testing.T) {
 	s := testSuite(t)
-	r, err := s.open(randomRow(s, Pread(), "hot", 1))
+	r, err := s.open(randomRow(s, strategies.Pread(), "hot", 1))
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.state = &spoiltState{r.state, func() error { return coldPages{r}.evict(t.Context()) }}
-	var res *result
+	r.state = &spoiltState{r.state, func() error { return evict(t.Context(), r.Files, r.Opened) }}
+	var res *result.Result
 	benchmarkN(t, 10, func(b *testing.B) {
 		if res, err = r.measure(b); err == nil {
-			err = r.state.judge(res)
+			err = r.state.Judge(res)
 		}
 	})
 	wantError(t, errors.Join(err, r.close()), "pages left the page cache while it ran")
@@ -157,24 +168,24 @@ func TestHotIsHot(t *testing.T) {
 // measure faults.
 func TestHotIsMapped(t *testing.T) {
 	s := testSuite(t)
-	r, err := s.open(randomRow(s, MmapRandom(), "hot", 1))
+	r, err := s.open(randomRow(s, strategies.MmapRandom(), "hot", 1))
 	if err != nil {
 		t.Fatal(err)
 	}
 	// In folios of one page: few faults map a file of large ones, and few do not matter.
-	fd, err := s.File().Open(0)
+	fd, err := s.files[0].Open(0)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer fd.Close()
-	if err := errors.Join(coldPages{r}.evict(t.Context()), advise(fd, adviseRandom), pagecache.Warm(t.Context(), fd, s.File().size)); err != nil {
+	if err := errors.Join(evict(t.Context(), r.Files, r.Opened), fadvise.Advise(fd, fadvise.Random), pagecache.Warm(t.Context(), fd, s.files.Size())); err != nil {
 		t.Fatal(err)
 	}
-	r.state = &spoiltState{r.state, func() error { return r.opened[0].(Mapper).Drop(0, s.File().size) }}
-	var res *result
+	r.state = &spoiltState{r.state, func() error { return r.Opened[0].(strategy.Mapper).Drop(0, s.files.Size()) }}
+	var res *result.Result
 	benchmarkN(t, 100, func(b *testing.B) {
 		if res, err = r.measure(b); err == nil {
-			err = r.state.judge(res)
+			err = r.state.Judge(res)
 		}
 	})
 	wantError(t, errors.Join(err, r.close()), "they were not in the page tables")
@@ -182,12 +193,12 @@ func TestHotIsMapped(t *testing.T) {
 
 // spoiltState does something to the file after it was brought into its state.
 type spoiltState struct {
-	caseState
+	cases.State
 	spoil func() error
 }
 
-func (s *spoiltState) restore(ctx context.Context, when moment) error {
-	if err := s.caseState.restore(ctx, when); err != nil {
+func (s *spoiltState) Restore(ctx context.Context, when cases.Moment) error {
+	if err := s.State.Restore(ctx, when); err != nil {
 		return err
 	}
 	return s.spoil()
@@ -199,11 +210,11 @@ func TestEachThreadWorks(t *testing.T) {
 		for _, n := range []int{1, 5, 100} {
 			const threads = 4
 			s := testSuite(t)
-			r, err := s.open(randomRow(s, Pread(), pageCase, threads))
+			r, err := s.open(randomRow(s, strategies.Pread(), pageCase, threads))
 			if err != nil {
 				t.Fatal(err)
 			}
-			var res *result
+			var res *result.Result
 			benchmarkN(t, n, func(b *testing.B) { res, err = r.measure(b) })
 			if err != nil {
 				t.Fatal(err)
@@ -215,11 +226,11 @@ func TestEachThreadWorks(t *testing.T) {
 				}
 				sum += w.done
 			}
-			if res.ops != sum || sum < n || sum >= n+threads {
-				t.Errorf("%s: %d ops, the threads ran %d, b.N is %d", pageCase, res.ops, sum, n)
+			if res.Ops != sum || sum < n || sum >= n+threads {
+				t.Errorf("%s: %d ops, the threads ran %d, b.N is %d", pageCase, res.Ops, sum, n)
 			}
-			if res.idle < 0 || res.idle > threads*res.elapsed {
-				t.Errorf("%s: %v idle in %v of %d threads", pageCase, res.idle, res.elapsed, threads)
+			if res.Idle < 0 || res.Idle > threads*res.Elapsed {
+				t.Errorf("%s: %v idle in %v of %d threads", pageCase, res.Idle, res.Elapsed, threads)
 			}
 			if err := r.close(); err != nil {
 				t.Error(err)
@@ -248,7 +259,7 @@ func TestGoexit(t *testing.T) {
 	for _, threads := range []int{1, 3} {
 		for _, pageCase := range []string{"hot", "cold"} {
 			s := testSuite(t)
-			row := randomRow(s, Uring(EngineRing), pageCase, threads)
+			row := randomRow(s, strategies.Uring(strategies.EngineRing), pageCase, threads)
 			row.Op = func(w *Worker) (func() error, error) {
 				honest := w.ReadOp()
 				return func() error {
@@ -269,31 +280,27 @@ func TestGoexit(t *testing.T) {
 	}
 }
 
-// Short epochs have exactly as many slots as are wanted: a few more could warm too much, a few less leave a
-// thread without its share.
-// An op that draws more at once than there may be in an epoch's share gets fewer, in place of waiting for ever.
-// When epochs turn out to be so short that not every thread gets its share of one, the row ends.
 // What makes no sense together is refused when a row is opened, with the remedy.
 func TestRowRefused(t *testing.T) {
 	for _, tc := range []struct {
 		name     string
-		strategy Strategy
+		strategy strategy.Strategy
 		settings []string
 		pageCase string
 		threads  int
 		want     string
 		skip     bool
 	}{
-		{"direct reads of an odd size", PreadDirect(), []string{"READ_SIZE=1000"}, "hot", 1, `READBENCH_READ_SIZE="1000": it is no multiple of`, false},
-		{"a read as large as the file", Pread(), []string{"SIZE=64KiB", "READ_SIZE=65535"}, "hot", 1, "too few for 1 places of 69632; set READBENCH_SIZE to 68KiB or more", true},
-		{"fewer places than ops have reads", Pread(), []string{"SIZE=1MiB"}, "cold", 16, "take a file of 5MiB or more (READBENCH_SIZE, or another READBENCH_FILE)", true},
-		{"epochs too short for all threads", MmapPrefetch(), []string{"SIZE=2MiB"}, "cold", 4, "would warm more than", true},
+		{"direct reads of an odd size", strategies.PreadDirect(), []string{"READ_SIZE=1000"}, "hot", 1, `READBENCH_READ_SIZE="1000": it is no multiple of`, false},
+		{"a read as large as the file", strategies.Pread(), []string{"SIZE=64KiB", "READ_SIZE=65535"}, "hot", 1, "too few for 1 places of 69632; set READBENCH_SIZE to 68KiB or more", true},
+		{"fewer places than ops have reads", strategies.Pread(), []string{"SIZE=1MiB"}, "cold", 16, "take a file of 5MiB or more (READBENCH_SIZE, or another READBENCH_FILE)", true},
+		{"epochs too short for all threads", strategies.MmapPrefetch(), []string{"SIZE=2MiB"}, "cold", 4, "would warm more than", true},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			s := testSuite(t, tc.settings...)
 			_, err := s.open(randomRow(s, tc.strategy, tc.pageCase, tc.threads))
 			wantError(t, err, tc.want)
-			if errors.Is(err, ErrUnsupported) != tc.skip {
+			if errors.Is(err, strategy.ErrUnsupported) != tc.skip {
 				t.Errorf("skipped: %v, want %v", !tc.skip, tc.skip)
 			}
 		})
@@ -303,20 +310,20 @@ func TestRowRefused(t *testing.T) {
 // A file larger than the machine's memory cannot be hot, and is not read to find that out.
 func TestHotNeedsMemory(t *testing.T) {
 	s := testSuite(t)
-	s.host.Memory = testSize - 1
-	_, err := s.open(randomRow(s, Pread(), "hot", 1))
+	s.machine.Memory = testSize - 1
+	_, err := s.open(randomRow(s, strategies.Pread(), "hot", 1))
 	wantError(t, err, "of memory; set READBENCH_SIZE")
-	if !errors.Is(err, ErrUnsupported) {
+	if !errors.Is(err, strategy.ErrUnsupported) {
 		t.Error("it is not skipped")
 	}
 }
 
 // Names of rows are what benchstat can take apart.
 func TestRowName(t *testing.T) {
-	row := Row{Strategy: MmapRandomPrefetch(), Case: "cold", Threads: 16, Labels: []string{"read=16KiB"}}
-	for procs, want := range map[Procs]string{
-		ProcsThreads: "case=cold/read=16KiB/policy=always/threads=16",
-		ProcsInherit: "case=cold/read=16KiB/policy=always/procs=inherit/threads=16",
+	row := Row{Strategy: strategies.MmapRandomPrefetch(), Case: "cold", Threads: 16, Labels: []string{"read=16KiB"}}
+	for procs, want := range map[config.Procs]string{
+		config.ProcsThreads: "case=cold/read=16KiB/policy=always/threads=16",
+		config.ProcsInherit: "case=cold/read=16KiB/policy=always/procs=inherit/threads=16",
 	} {
 		if name, err := row.name(procs); name != want || err != nil {
 			t.Errorf("%q, %v; want %q", name, err, want)
@@ -324,7 +331,7 @@ func TestRowName(t *testing.T) {
 	}
 	for _, label := range []string{"", "read", "=x", "read=", "a=b/c", "a=b c", "engine=v-2"} {
 		row.Labels = []string{label}
-		if name, err := row.name(ProcsThreads); err == nil {
+		if name, err := row.name(config.ProcsThreads); err == nil {
 			t.Errorf("label %q is accepted: %s", label, name)
 		}
 	}

@@ -4,77 +4,110 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"runtime"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
+	"github.com/readbench/suite/internal/cases"
+	"github.com/readbench/suite/internal/draw"
 	"github.com/readbench/suite/internal/evidence"
+	"github.com/readbench/suite/internal/files"
 	"github.com/readbench/suite/internal/pagecache"
 	"github.com/readbench/suite/internal/pressure"
+	"github.com/readbench/suite/internal/result"
+	"github.com/readbench/suite/internal/shape"
+	"github.com/readbench/suite/readbench/config"
+	"github.com/readbench/suite/readbench/strategy"
 )
 
-// running is a row that was set up: what lives from its first call to its last.
+// running is a row that was set up: what lives from its first call to its last. It knows the row, its workers and its case,
+// not which case that is, nor the suite.
 type running struct {
-	suite  *Suite
-	files  files // the suite's, or a part of its only one
-	row    Row
-	opened []Opened // of each file
-	state  caseState
+	crew
+	row     Row
+	workers []*loop
+	counted bool // whether all readers are Counters
 
-	geometry
-
-	workers []*Worker
-	counted bool  // whether all readers are Counters
-	grain   int   // slots of one draw at the most
-	epoch   int64 // how often the file was evicted
-	list    *list // of a predrawn row
-
-	listSeed uint64 // counts the lists that were drawn with replacement
-
+	source  evidence.Source
 	meter   *evidence.Meter
-	lookups int // read system calls that one interval of the meter makes itself
-	stalls  stallMeter
+	lookups int             // read system calls that one interval of the meter makes itself
+	stalls  *pressure.Meter // nil unless READBENCH_METRICS=all
 
 	// of the present call
 	before       pagecache.Residency
-	countsBefore Counts
-	driven       bool // whether Session.Period says how many ops there are, be it none
-
-	barrier *barrier
-	stopped time.Duration // at the barrier, with the timer stopped
-	ended   time.Time     // when the timer was last stopped
+	countsBefore strategy.Counts
+	ended        time.Time      // when the timer was last stopped
+	last         *result.Result // of the last period of a session
 }
 
-func (r *running) openStrategy(ctx context.Context) error {
-	pc, err := parseCase(r.row.Case)
+// newRunning lays a row before a case; nothing is open yet.
+func newRunning(row Row, c *config.Config, fs files.Set, m *cases.Machine, source evidence.Source) (*running, error) {
+	r := &running{row: row, source: source}
+	r.strategy, r.Case, r.Config, r.Files, r.Machine = row.Strategy.Name(), row.Case, c, fs, m
+	var err error
+	r.Shape, err = row.shape()
+	if err == nil && row.Units == 0 && len(fs) > 1 {
+		err = fmt.Errorf("a row without Units reads one file, the suite has %d", len(fs))
+	}
+	return r, err
+}
+
+// open sets the row up: everything that happens once. What was opened is closed by close, also after an error.
+func (r *running) open(ctx context.Context, pageCase cases.Case) error {
+	state, err := pageCase.Enter(ctx, &r.Site)
 	if err != nil {
 		return err
 	}
-	if r.state, err = pc.enter(ctx, r); err != nil {
+	r.state = state
+	if err := r.openStrategy(); err != nil {
 		return err
 	}
-	for _, f := range r.files { // of which the case may have taken a part
-		opened, err := r.row.Strategy.Open(f, r.setup())
+	if r.row.Predrawn {
+		r.List = new(draw.List)
+	}
+	for id := range r.Shape.Threads {
+		l := newLoop(&r.crew, id)
+		r.workers = append(r.workers, l)
+		if err := l.do(func() error { return l.open(r.row.Op) }); err != nil {
+			return r.blame(err)
+		}
+	}
+	first := r.workers[0]
+	r.Batching = first.prefetch != nil || first.batch != nil
+	return nil
+}
+
+// blame names the variables by which a reader wants more memory than there is: for as many reads, of that size.
+func (r *running) blame(err error) error {
+	if errors.Is(err, syscall.ENOMEM) {
+		return r.Config.Blame(err, "DEPTH", "READ_SIZE")
+	}
+	return err
+}
+
+func (r *running) openStrategy() error {
+	for _, f := range r.Files { // of which the case may have taken a part
+		opened, err := r.row.Strategy.Open(f.File, r.setup())
 		if err != nil {
+			return r.blame(err)
+		}
+		r.Opened = append(r.Opened, opened)
+	}
+	f := r.Files[0]
+	unit, direct := f.PageSize(), false
+	if d, ok := r.Opened[0].(strategy.Direct); ok {
+		if err := r.Machine.OnDevice("direct reads", r.Shape); err != nil {
 			return err
 		}
-		r.opened = append(r.opened, opened)
-	}
-	if r.direct() {
-		if err := r.onDevice("direct reads"); err != nil {
-			return err
-		}
-	}
-	f := r.files[0]
-	unit, direct := f.page, false
-	if d, ok := r.opened[0].(Direct); ok {
 		unit, direct = max(unit, d.Alignment()), true
-		if err := checkDirectSize(Size(r.row.MaxRange), f, d.Alignment()); err != nil && r.row.Units == 0 {
-			if len(r.suite.config.ReadSize) == 0 { // it is the workload's
-				err = Unsupported("%w", err)
+		if err := checkDirectSize(config.Size(r.row.MaxRange), f.File, d.Alignment()); err != nil && r.row.Units == 0 {
+			if len(r.Config.ReadSize) == 0 { // it is the workload's
+				err = strategy.Unsupported("%w", err)
 			}
 			return err
 		}
@@ -85,72 +118,80 @@ func (r *running) openStrategy(ctx context.Context) error {
 	return r.openMeter()
 }
 
-// openMeter makes the meter and finds out what it costs to read it.
-func (r *running) openMeter() error {
-	source := r.suite.source()
-	own, err := source.OwnReads()
-	if err != nil {
-		return Unsupported("the kernel's counters of this process, without which a row has no evidence: %w", err)
+// cut makes the slots; unit is the page or the unit of direct reads.
+func (r *running) cut(unit int, direct bool) error {
+	f := r.Files[0]
+	g := draw.Cut(r.Shape, f.Size(), unit, r.state.FaultStride(unit), direct)
+	need := int64(1)
+	if r.Shape.Order == strategy.OrderSequential {
+		need = int64(r.Shape.Threads) // each has a stripe
 	}
-	r.meter, r.lookups = evidence.NewMeter(source), int(own)
-	r.stalls = stallMeter{source: pressure.Source{Proc: source.Proc, Device: source.Device}, on: r.suite.config.Metrics == MetricsAll}
+	if g.Slots < need {
+		return r.Config.Blame(strategy.Unsupported("%s has %d bytes, too few for %d places of %d; set %sSIZE to %s or more",
+			f.Path(), f.Size(), need, g.SlotSize, config.EnvPrefix, config.Size(need*g.SlotSize)), config.FileAmount...)
+	}
+	if r.Shape.Effect == shape.None {
+		g.Slots *= draw.NullFactor
+	}
+	r.Geometry = g
 	return nil
 }
 
-func (r *running) setup() Setup {
-	return Setup{Config: r.suite.config, Threads: r.row.Threads, Batch: r.row.batch(), MaxRange: r.row.MaxRange, Depth: r.row.depth(r.suite.config), Order: r.row.Order}
+// openMeter makes the meters and finds out what it costs to read them.
+func (r *running) openMeter() error {
+	own, err := r.source.OwnReads()
+	if err != nil {
+		return strategy.Unsupported("the kernel's counters of this process, without which a row has no evidence: %w", err)
+	}
+	r.meter, r.lookups = evidence.NewMeter(r.source), int(own)
+	if r.Config.Metrics == config.MetricsAll {
+		r.stalls = pressure.NewMeter(pressure.Source{Proc: r.source.Proc, Device: r.source.Device})
+	}
+	return nil
 }
 
-func (r *running) direct() bool {
-	_, ok := r.opened[0].(Direct)
-	return ok
-}
-
-// batching reports whether an op's ranges must be drawn together.
-func (r *running) batching() bool {
-	w := r.workers[0]
-	return w.prefetch != nil || w.batch != nil
-}
-
-func (r *running) checker() checker {
-	return newChecker(r.files[0], r.suite.config.Verify)
+func (r *running) setup() strategy.Setup {
+	return strategy.Setup{
+		Threads: r.Shape.Threads, Batch: r.Shape.ReaderBatch(), MaxRange: r.Shape.MaxRange, Depth: r.row.depth(r.Config),
+		Window: int64(r.Config.Window), Order: r.Shape.Order, OwnProcessors: r.Config.Procs == config.ProcsThreads,
+	}
 }
 
 func (r *running) mapped() bool {
-	_, ok := r.opened[0].(Mapper)
+	_, ok := r.Opened[0].(strategy.Mapper)
 	return ok
 }
 
 // counts is what all readers have counted so far, nothing if one of them does not count: a part would be reported as if it
 // were all. No op is under way.
-func (r *running) counts() (sum Counts, err error) {
+func (r *running) counts() (sum strategy.Counts, err error) {
 	r.counted = true
 	for _, w := range r.workers {
 		err = errors.Join(err, w.do(func() error {
 			for _, a := range w.all {
-				counter, ok := a.reader.(Counter)
+				counter, ok := a.reader.(strategy.Counter)
 				if !ok {
 					r.counted = false
 					return nil
 				}
-				sum.add(counter.Counts())
+				sum.Add(counter.Counts())
 			}
 			return nil
 		}))
 	}
 	if !r.counted {
-		return Counts{}, err
+		return strategy.Counts{}, err
 	}
 	return sum, err
 }
 
-// close undoes openStrategy and the making of the workers, as far as they went.
+// close undoes open, as far as that went.
 func (r *running) close() error {
 	var errs []error
 	for _, w := range r.workers {
 		errs = append(errs, w.close())
 	}
-	for _, o := range r.opened {
+	for _, o := range r.Opened {
 		errs = append(errs, o.Close())
 	}
 	if c, ok := r.state.(io.Closer); ok {
@@ -159,17 +200,6 @@ func (r *running) close() error {
 	return errors.Join(errs...)
 }
 
-// A stopwatch is the part of testing.B that measures time.
-type stopwatch interface {
-	StartTimer()
-	StopTimer()
-}
-
-type noWatch struct{}
-
-func (noWatch) StartTimer() {}
-func (noWatch) StopTimer()  {}
-
 // perform has the first n workers run ops as long as their next says, and at least one each; it returns how
 // many were run. dispatch calls work for each worker, concurrently, and returns when all have returned; work
 // reports whether all went well. The workers start together, and timer and counters run only while they work.
@@ -177,24 +207,24 @@ func (r *running) perform(n int, watch stopwatch, dispatch func(work func(id int
 	started := false
 	start := func() error {
 		started = true
-		err := errors.Join(r.stalls.start(), r.meter.Start()) // in this order: the meter counts system calls
+		err := errors.Join(r.stalls.Start(), r.meter.Start()) // in this order: the meter counts system calls
 		watch.StartTimer()
 		return err
 	}
 	stop := func() error {
 		r.ended = time.Now() // before StopTimer, which goes on to read memory statistics
 		watch.StopTimer()
-		return errors.Join(r.meter.Stop(), r.stalls.stop())
+		return errors.Join(r.meter.Stop(), r.stalls.Stop())
 	}
 	turn := func() error {
 		if !started {
 			return start()
 		}
 		from := time.Now()
-		ctx, cancel := r.suite.setupContext()
+		ctx, cancel := r.Config.SetupContext()
 		defer cancel()
-		if err := errors.Join(stop(), r.state.restore(ctx, epochEnd)); err != nil {
-			return r.suite.config.deadline(ctx, err)
+		if err := errors.Join(stop(), r.state.Restore(ctx, cases.EpochEnd)); err != nil {
+			return r.Config.Deadline(ctx, err)
 		}
 		err := start()
 		r.stopped += time.Since(from)
@@ -207,7 +237,7 @@ func (r *running) perform(n int, watch stopwatch, dispatch func(work func(id int
 			endErr = stop()
 		}
 	})
-	if r.suite.config.Procs == ProcsThreads {
+	if r.Config.Procs == config.ProcsThreads {
 		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(cmp.Or(r.row.Procs, n)))
 	}
 	dispatch(func(id int, next func() bool) bool {
@@ -220,120 +250,12 @@ func (r *running) perform(n int, watch stopwatch, dispatch func(work func(id int
 	return ops, errors.Join(r.barrier.err, endErr)
 }
 
-// call is one measured call: it measures, judges and reports.
-func (r *running) call(b *testing.B) error {
-	b.StopTimer()
-	if r.row.Drive != nil {
-		return r.drive(b)
-	}
-	res, err := r.measure(b)
-	if err == nil {
-		err = r.judge(res)
-	}
-	if err != nil {
-		return err
-	}
-	return r.report(b, res)
-}
-
-// report puts all metrics into b's result line.
-func (r *running) report(b *testing.B, res *result) error {
-	if extra := r.row.Extra; extra != nil {
-		if err := extra.Report(res.ops, res.elapsed, b.ReportMetric); err != nil {
-			return err
-		}
-	}
-	res.report(b, r.suite.config.Metrics)
-	return nil
-}
-
-func (r *running) judge(res *result) error {
-	return errors.Join(r.state.judge(res), res.judgeSyscalls())
-}
-
-func (r *running) measure(b *testing.B) (*result, error) {
-	b.StopTimer()
-	if err := r.begin(); err != nil {
-		return nil, err
-	}
-	if r.row.Effect == EffectRead && r.row.Units == 0 {
-		b.SetBytes(r.row.bytesPerOp())
-	}
-	b.ResetTimer()
-	ops, err := r.performParallel(b)
-	if err != nil {
-		return nil, err
-	}
-	return r.finish(ops, b.Elapsed())
-}
-
-// resident is how much of the files is in the page cache; of a row that reads nothing it is not asked.
-func (r *running) resident() (pagecache.Residency, error) {
-	if r.row.Effect == EffectNone {
-		return pagecache.Residency{}, nil
-	}
-	return r.files.resident()
-}
-
-// begin brings everything into the state in which measuring begins.
-func (r *running) begin() error {
-	ctx, cancel := r.suite.setupContext()
-	defer cancel()
-	if err := r.state.restore(ctx, callStart); err != nil {
-		return r.suite.config.deadline(ctx, err)
-	}
-	var err error
-	if r.before, err = r.resident(); err != nil {
-		return err
-	}
-	for _, w := range r.workers {
-		w.tally = tally{}
-		if w.latency != nil {
-			w.latency.Reset()
-		}
-	}
-	r.meter.Reset()
-	r.stalls.reset()
-	if r.row.Extra != nil {
-		r.row.Extra.Reset()
-	}
-	r.countsBefore, err = r.counts()
-	return err
-}
-
-// finish gathers what there is to say of what was done since begin.
-func (r *running) finish(ops int, elapsed time.Duration) (*result, error) {
-	after, err := r.resident()
-	if err != nil {
-		return nil, err
-	}
-	counts, err := r.counts()
-	if err != nil {
-		return nil, err
-	}
-	res := &result{
-		ops: ops, elapsed: elapsed, row: &r.row, direct: r.direct(), mapped: r.mapped(), disk: r.suite.source().Device != "",
-		counters: r.meter.Sum(), lookups: r.lookups * r.meter.Intervals(), intervals: r.meter.Intervals(),
-		stalls: r.stalls.total(), counts: counts.since(r.countsBefore), counted: r.counted,
-		page: r.files[0].page, fileSize: r.files.size(), before: r.before, after: after,
-	}
-	if r.list != nil {
-		res.listLength = int64(len(r.list.ranges))
-	}
-	for _, w := range r.workers {
-		res.idle += w.waited + r.ended.Sub(w.ended) - (r.stopped - w.stopped)
-		res.tally.add(w.tally)
-		res.add(w.latency)
-	}
-	return res, nil
-}
-
 // performParallel is perform with the b.N ops of b, handed out by RunParallel.
 func (r *running) performParallel(b *testing.B) (ops int, err error) {
-	threads := r.row.Threads
+	threads := r.Shape.Threads
 	// RunParallel starts a multiple of GOMAXPROCS goroutines; those beyond threads do nothing.
 	procs := threads
-	if r.suite.config.Procs == ProcsInherit {
+	if r.Config.Procs == config.ProcsInherit {
 		procs = runtime.GOMAXPROCS(0)
 	}
 	b.SetParallelism((threads + procs - 1) / procs)
@@ -357,28 +279,4 @@ func (r *running) performEach(n int, more func() bool) error {
 		wg.Wait()
 	})
 	return err
-}
-
-// warmUp runs the row for a while without measuring it.
-func (r *running) warmUp(ctx context.Context) error {
-	if r.suite.config.Warmup == 0 {
-		return nil
-	}
-	if err := r.state.restore(ctx, callStart); err != nil {
-		return err
-	}
-	end := time.Now().Add(r.suite.config.Warmup)
-	return r.performEach(r.row.Threads, func() bool { return time.Now().Before(end) })
-}
-
-// pilot runs a few ops with one worker and returns the bytes that the worst of them made the device deliver.
-func (r *running) pilot() (most uint64, err error) {
-	for range 3 {
-		r.meter.Reset()
-		if err := r.performEach(1, func() bool { return false }); err != nil { // one op is the least
-			return 0, err
-		}
-		most = max(most, r.meter.Sum().DeviceBytes)
-	}
-	return most, nil
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/readbench/suite/internal/memlimit"
 	"github.com/readbench/suite/internal/pagecache"
 	"github.com/readbench/suite/internal/refusal"
+	"github.com/readbench/suite/readbench/strategy"
 )
 
 // Names of rows are listed in short: these rows, and no others.
@@ -45,10 +46,10 @@ func TestInShort(t *testing.T) {
 		cause error
 		want  string
 	}{
-		{Unsupported("hot: %w", tmpfs), "evicting F: it lies on tmpfs"},
-		{fmt.Errorf("mmap: %w", Unsupported("cold: %w", tmpfs)), "evicting F: it lies on tmpfs"},
-		{Unsupported("cold, threads=8: too few places; take a larger file"), "cold, threads=8: too few places"},
-		{Unsupported("pressure200: %w\nand no more memory", refusal.Errorf(memlimit.ErrUnsupported, "no group: refused; what helps:\n\tone\n\ttwo")), "no group: refused"},
+		{strategy.Unsupported("hot: %w", tmpfs), "evicting F: it lies on tmpfs"},
+		{fmt.Errorf("mmap: %w", strategy.Unsupported("cold: %w", tmpfs)), "evicting F: it lies on tmpfs"},
+		{strategy.Unsupported("cold, threads=8: too few places; take a larger file"), "cold, threads=8: too few places"},
+		{strategy.Unsupported("pressure200: %w\nand no more memory", refusal.Errorf(memlimit.ErrUnsupported, "no group: refused; what helps:\n\tone\n\ttwo")), "no group: refused"},
 		{errors.New("whatever it is; do this"), "whatever it is"},
 	} {
 		if got := inShort(tc.cause); got != tc.want {

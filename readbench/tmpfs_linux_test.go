@@ -9,6 +9,9 @@ import (
 
 	"github.com/readbench/suite/internal/datafile"
 	"github.com/readbench/suite/internal/pagecache"
+	"github.com/readbench/suite/internal/result"
+	"github.com/readbench/suite/readbench/strategies"
+	"github.com/readbench/suite/readbench/strategy"
 )
 
 // onTmpfs is a suite on a data file on tmpfs.
@@ -24,7 +27,7 @@ func onTmpfs(t *testing.T) *Suite {
 		t.Fatal(err)
 	}
 	s := testSuiteOn(t, path)
-	if !pagecache.InMemory(s.File().control) {
+	if !pagecache.InMemory(s.files[0].Control) {
 		t.Skip("/dev/shm is no tmpfs")
 	}
 	return s
@@ -34,40 +37,40 @@ func onTmpfs(t *testing.T) *Suite {
 // begins with their own case.
 func TestTmpfs(t *testing.T) {
 	s := onTmpfs(t)
-	for _, strategy := range []Strategy{Pread(), ReadAt(), Mmap(), MmapRandomPrefetch(), Null()} {
-		t.Run("hot "+strategy.Name(), func(t *testing.T) {
-			row := randomRow(s, strategy, "hot", 2)
-			if strategy.Name() == "null" {
+	for _, st := range []strategy.Strategy{strategies.Pread(), strategies.ReadAt(), strategies.Mmap(), strategies.MmapRandomPrefetch(), strategies.Null()} {
+		t.Run("hot "+st.Name(), func(t *testing.T) {
+			row := randomRow(s, st, "hot", 2)
+			if st.Name() == "null" {
 				row.Effect = EffectNone
 			}
 			res, err := measureRow(t, s, row, 50)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if res.counters.DeviceBytes != 0 || row.Effect == EffectRead && res.after.Resident != res.after.Pages {
-				t.Errorf("the device delivered %d bytes, %v", res.counters.DeviceBytes, res.after)
+			if res.Counters.DeviceBytes != 0 || row.Effect == EffectRead && res.After.Resident != res.After.Pages {
+				t.Errorf("the device delivered %d bytes, %v", res.Counters.DeviceBytes, res.After)
 			}
 		})
 	}
 	for _, tc := range []struct {
 		pageCase string
-		strategy Strategy
+		st       strategy.Strategy
 		want     string
 	}{
-		{"cold", Pread(), "cold: evicting"},
-		{"cold", MmapRandom(), "cold: evicting"},
-		{"mixed50", Pread(), "mixed50: evicting"},
-		{"pressure200", Pread(), "pressure200: evicting"},
-		{"hot", PreadDirect(), "a direct read of"},
+		{"cold", strategies.Pread(), "cold: "},
+		{"cold", strategies.MmapRandom(), "cold: "},
+		{"mixed50", strategies.Pread(), "mixed50: "},
+		{"pressure200", strategies.Pread(), "pressure200: "},
+		{"hot", strategies.PreadDirect(), "direct reads: "},
 	} {
-		t.Run(tc.pageCase+" "+tc.strategy.Name(), func(t *testing.T) {
-			r, err := s.open(randomRow(s, tc.strategy, tc.pageCase, 1))
+		t.Run(tc.pageCase+" "+tc.st.Name(), func(t *testing.T) {
+			r, err := s.open(randomRow(s, tc.st, tc.pageCase, 1))
 			if err == nil {
 				r.close()
 				t.Fatal("it runs")
 			}
 			text := err.Error()
-			if !errors.Is(err, ErrUnsupported) || !strings.HasPrefix(text, tc.want) || !strings.Contains(text, "tmpfs") || !strings.Contains(text, "; use ") {
+			if !errors.Is(err, strategy.ErrUnsupported) || !strings.HasPrefix(text, tc.want) || !strings.Contains(text, "tmpfs") || !strings.Contains(text, "; use ") {
 				t.Errorf("%q is no reason to skip that begins with %q", text, tc.want)
 			}
 			for _, bad := range []string{"\n", "unsupported", "hot: cold", tc.pageCase + ": " + tc.pageCase} {
@@ -77,12 +80,12 @@ func TestTmpfs(t *testing.T) {
 			}
 		})
 	}
-	fault := randomRow(s, Mmap(), "hot", 1)
+	fault := randomRow(s, strategies.Mmap(), "hot", 1)
 	fault.Effect, fault.Predrawn, fault.Batch, fault.MaxRange = EffectFault, true, 1, 64<<10
 	fault.Op = func(w *Worker) (func() error, error) { return func() error { return nil }, nil }
 	_, err := s.open(fault)
 	wantError(t, err, "as large as they were written")
-	if !errors.Is(err, ErrUnsupported) {
+	if !errors.Is(err, strategy.ErrUnsupported) {
 		t.Errorf("%v is no reason to skip", err)
 	}
 }
@@ -90,18 +93,18 @@ func TestTmpfs(t *testing.T) {
 // A hot row on tmpfs whose pages were swapped out meanwhile fails, even if no device is said to have delivered any.
 func TestTmpfsSwappedOut(t *testing.T) {
 	s := onTmpfs(t)
-	r, err := s.open(randomRow(s, Pread(), "hot", 1))
+	r, err := s.open(randomRow(s, strategies.Pread(), "hot", 1))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer r.close()
-	var res *result
+	var res *result.Result
 	benchmarkN(t, 10, func(b *testing.B) { res, err = r.measure(b) })
-	if err := errors.Join(err, r.state.judge(res)); err != nil {
+	if err := errors.Join(err, r.state.Judge(res)); err != nil {
 		t.Fatal(err)
 	}
-	res.after.Resident--
-	wantError(t, r.state.judge(res), "swapped out")
+	res.After.Resident--
+	wantError(t, r.state.Judge(res), "swapped out")
 }
 
 // The harness alone reads nothing, and does not care whether the kernel tells what is resident.
@@ -112,11 +115,11 @@ func TestNullAsksForNoResidency(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer silent.Close()
-	control := s.File().control
-	s.File().control = silent
-	defer func() { s.File().control = control }()
+	control := s.files[0].Control
+	s.files[0].Control = silent
+	defer func() { s.files[0].Control = control }()
 	for _, pageCase := range []string{"hot", "cold", "mixed50"} {
-		row := randomRow(s, Null(), pageCase, 1)
+		row := randomRow(s, strategies.Null(), pageCase, 1)
 		row.Effect = EffectNone
 		if _, err := measureRow(t, s, row, 10); err != nil {
 			t.Errorf("%s: %v", pageCase, err)

@@ -3,31 +3,36 @@ package readbench
 import (
 	"fmt"
 	"os"
+	"strings"
 	"testing"
+
+	"github.com/readbench/suite/internal/result"
+	"github.com/readbench/suite/readbench/strategies"
+	"github.com/readbench/suite/readbench/strategy"
 )
 
 // partly is a strategy of which only some workers' readers are Counters.
 type partly struct {
-	Strategy
+	strategy.Strategy
 	counts func(worker int) bool
 }
 
-func (s partly) Open(f *File, setup Setup) (Opened, error) {
+func (s partly) Open(f *strategy.File, setup strategy.Setup) (strategy.Opened, error) {
 	o, err := s.Strategy.Open(f, setup)
 	return partlyOpened{o, s.counts}, err
 }
 
 type partlyOpened struct {
-	Opened
+	strategy.Opened
 	counts func(worker int) bool
 }
 
-func (o partlyOpened) Reader(worker int) (Reader, error) {
+func (o partlyOpened) Reader(worker int) (strategy.Reader, error) {
 	r, err := o.Opened.Reader(worker)
 	if err != nil || o.counts(worker) {
 		return r, err
 	}
-	return struct{ Reader }{r}, nil
+	return struct{ strategy.Reader }{r}, nil
 }
 
 // A row whose readers do not all count is measured; what only some have counted is not reported as if it were all, and what
@@ -46,28 +51,31 @@ func TestRowsWithoutCounters(t *testing.T) {
 		for _, pageCase := range []string{"hot", "cold"} {
 			t.Run(tc.what+"/"+pageCase, func(t *testing.T) {
 				s := testSuite(t, fmt.Sprintf("READ_SIZE=%d", 4*os.Getpagesize()))
-				res, err := measureRow(t, s, randomRow(s, partly{Pread(), tc.counts}, pageCase, 2), 10)
+				var res *result.Result
+				var err error
+				told := spoken(t, func() {
+					res, err = measureRow(t, s, randomRow(s, partly{strategies.Pread(), tc.counts}, pageCase, 2), 10)
+				})
 				if err != nil {
 					t.Fatal(err)
 				}
-				if res.counted != tc.want || (len(res.counts.Calls) > 0) != tc.want || (res.counts.ReadSyscalls > 0) != tc.want {
-					t.Errorf("counted is %v, with %+v", res.counted, res.counts)
+				if res.Counted != tc.want || (len(res.Counts.Calls) > 0) != tc.want || (res.Counts.ReadSyscalls > 0) != tc.want {
+					t.Errorf("counted is %v, with %+v", res.Counted, res.Counts)
 				}
-				for _, m := range metrics {
-					if _, ok := m.value(res); (m.unit == "short/op" || m.unit == "retried/op") && ok != tc.want {
-						t.Errorf("%s is reported: %v", m.unit, ok)
+				reported := map[string]bool{}
+				res.Report(func(_ float64, unit string) { reported[unit] = true }, res.Ops, true)
+				for _, unit := range []string{"short/op", "retried/op", "pread/op"} {
+					if reported[unit] != tc.want {
+						t.Errorf("%s is reported: %v", unit, reported[unit])
 					}
 				}
-				if s.explained["pread"] == tc.want {
-					t.Errorf("that its readers do not count was told: %v", s.explained["pread"])
+				if !reported["minflt/op"] {
+					t.Error("other metrics of METRICS=all are not reported")
+				}
+				if strings.Contains(told, "pread: its readers are no Counters") == tc.want {
+					t.Errorf("what was told of its readers: %q", told)
 				}
 			})
 		}
 	}
-}
-
-// What a row of probes met, only Counters can tell.
-func TestProbesWithoutCounters(t *testing.T) {
-	res := result{row: &Row{Strategy: Pread(), Effect: EffectProbe, Batch: 1}, ops: 1}
-	wantError(t, res.judgeProbes(), "no Counters")
 }

@@ -1,51 +1,16 @@
 package readbench
 
 import (
-	"errors"
 	"fmt"
 	"math/rand/v2"
-	"time"
+
+	"github.com/readbench/suite/readbench/strategy"
 )
 
 // Rows of units: what an op draws are not places in a file but numbers of things that the workload knows to find, such as
 // records or queries. The case decides how they are drawn: in hot and pressureN with replacement, in cold each once between
 // two evictions of the files, of which one comes before a tenth of their bytes was delivered. What an op reads it reads
 // with Fetch, which counts what the evidence is judged by, and checks itself: the core does not know the content.
-
-// Extra are metrics of a workload's own. No op is under way when its methods are called.
-type Extra interface {
-	// Reset is called before each measured call of a row; what was counted before does not count.
-	Reset()
-	// Report is called after it, with what the core measured. It calls report for each metric. An error fails the row: what
-	// the ops could not check while they ran is checked here.
-	Report(ops int, elapsed time.Duration, report func(value float64, unit string)) error
-}
-
-// checkUnits refuses rows of units that make no sense.
-func (r *Row) checkUnits() error {
-	switch {
-	case r.Predrawn || r.Order != OrderRandom:
-		return errors.New("a row of Units is not Predrawn, and of random order")
-	case r.Effect != EffectRead && r.Effect != EffectHint:
-		return errors.New("a row of Units reads or hints")
-	case r.Op == nil:
-		return errors.New("a row of Units says what its Op is")
-	}
-	return nil
-}
-
-// tally is what a worker's ops read and hinted, in rows of units.
-type tally struct {
-	ranges, bytes, pages uint64 // of Fetch; pages that the ranges touch
-	hinted               uint64 // ranges of Prefetch
-}
-
-func (t *tally) add(d tally) {
-	t.ranges += d.ranges
-	t.bytes += d.bytes
-	t.pages += d.pages
-	t.hinted += d.hinted
-}
 
 // DrawUnits sets units to numbers from 0 to below the row's Units. It sets at least the first and says how many: not all
 // where an epoch ends, or where epochs are so short that the workers would not get equal shares. At the end of an epoch it
@@ -54,7 +19,7 @@ func (w *Worker) DrawUnits(units []int64) (n int, err error) {
 	if len(units) > len(w.drawn) {
 		units = units[:len(w.drawn)]
 	}
-	n, err = w.draw.draw(w.drawn[:len(units)])
+	n, err = w.draw.Draw(w.drawn[:len(units)])
 	for i, r := range w.drawn[:n] {
 		units[i] = r.Off
 	}
@@ -65,25 +30,25 @@ func (w *Worker) DrawUnits(units []int64) (n int, err error) {
 func (w *Worker) Rand() *rand.PCG { return &w.rng }
 
 // Prefetch hints ranges of a file of the suite, by its number, as the strategy does that; nothing happens if it does not.
-func (w *Worker) Prefetch(file int, rs []Range) error {
+func (w *Worker) Prefetch(file int, rs []strategy.Range) error {
 	if w.prefetch == nil {
 		return nil
 	}
-	w.tally.hinted += uint64(len(rs))
+	w.tally.Hinted += uint64(len(rs))
 	return w.all[file].prefetch.Prefetch(rs)
 }
 
 // Fetch reads ranges of a file of the suite, by its number: all in one go if the strategy can, else one after the other. It
 // calls each exactly once for every index of rs, in any order; p is valid until each returns. It does not hint. rs must not
 // change until it returns.
-func (w *Worker) Fetch(file int, rs []Range, each func(i int, p []byte) error) error {
+func (w *Worker) Fetch(file int, rs []strategy.Range, each func(i int, p []byte) error) error {
 	a := &w.all[file]
-	page := int64(w.check.page)
+	page := w.page
 	for _, r := range rs {
-		w.tally.bytes += uint64(r.N)
-		w.tally.pages += uint64((r.Off+int64(r.N)-1)/page - r.Off/page + 1)
+		w.tally.Bytes += uint64(r.N)
+		w.tally.Pages += uint64((r.Off+int64(r.N)-1)/page - r.Off/page + 1)
 	}
-	w.tally.ranges += uint64(len(rs))
+	w.tally.Ranges += uint64(len(rs))
 	if a.batch != nil {
 		return w.fetchBatch(a.batch, rs, each)
 	}
@@ -102,7 +67,7 @@ func (w *Worker) Fetch(file int, rs []Range, each func(i int, p []byte) error) e
 	return nil
 }
 
-func (w *Worker) fetchBatch(b BatchReader, rs []Range, each func(i int, p []byte) error) error {
+func (w *Worker) fetchBatch(b strategy.BatchReader, rs []strategy.Range, each func(i int, p []byte) error) error {
 	if len(rs) > len(w.seen) {
 		return fmt.Errorf("a batch of %d ranges in a row of %d at the most (Row.MaxRanges)", len(rs), len(w.seen))
 	}
@@ -125,6 +90,6 @@ func (w *Worker) fetch(i int, p []byte) error {
 	return w.fetching(i, p)
 }
 
-func (w *Worker) wrongLength(p []byte, r Range) error {
-	return fmt.Errorf("%s: a read of %d bytes at %d gave %d", w.run.row.Strategy.Name(), r.N, r.Off, len(p))
+func (w *Worker) wrongLength(p []byte, r strategy.Range) error {
+	return fmt.Errorf("%s: a read of %d bytes at %d gave %d", w.crew.strategy, r.N, r.Off, len(p))
 }

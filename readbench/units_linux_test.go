@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"os"
 	"path/filepath"
 	"slices"
 	"sync"
@@ -13,11 +11,12 @@ import (
 	"testing"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"github.com/readbench/suite/internal/datafile"
 	"github.com/readbench/suite/internal/memlimit"
 	"github.com/readbench/suite/internal/testfile"
+	"github.com/readbench/suite/readbench/config"
+	"github.com/readbench/suite/readbench/strategies"
+	"github.com/readbench/suite/readbench/strategy"
 )
 
 // The tests' units are records of 4,000 bytes, side by side in two files, so most of them lie in two pages.
@@ -32,52 +31,43 @@ func recordsSuite(t *testing.T, settings ...string) (*Suite, []datafile.Content)
 	t.Helper()
 	dir := t.TempDir()
 	testfile.RequireDisk(t, dir)
-	environ := []string{EnvPrefix + "WARMUP=0s"}
+	environ := []string{config.EnvPrefix + "WARMUP=0s"}
 	for _, s := range settings {
-		environ = append(environ, EnvPrefix+s)
+		environ = append(environ, config.EnvPrefix+s)
 	}
 	c, err := Load(environ)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var contents []datafile.Content
-	s, err := NewSuiteFiles(t.Context(), c, io.Discard, func(ctx context.Context, c *Config) (fs []*File, err error) {
+	fs, err := openFiles(t.Context(), c, func(ctx context.Context, c *config.Config) (paths []string, err error) {
 		for seed := range uint64(2) {
 			path := filepath.Join(dir, fmt.Sprint(seed))
 			_, err := datafile.Create(ctx, datafile.Spec{Path: path, Size: recordsFile, Seed: seed})
 			if err != nil {
 				return nil, err
 			}
-			f, err := OpenUnchecked(path)
-			if err != nil {
-				return nil, err
-			}
 			contents = append(contents, datafile.New(seed))
-			fs = append(fs, f)
+			paths = append(paths, path)
 		}
-		return fs, nil
+		return paths, nil
 	})
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal(errors.Join(err, fs.Close()))
 	}
-	t.Cleanup(func() {
-		if err := s.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	return s, contents
+	return suiteOf(t, c, fs...), contents
 }
 
 // recordsRow draws records, of both files, and reads and checks them; saw is told of each.
-func recordsRow(strategy Strategy, pageCase string, threads int, contents []datafile.Content, saw func(w *Worker, unit int64)) Row {
+func recordsRow(st strategy.Strategy, pageCase string, threads int, contents []datafile.Content, saw func(w *Worker, unit int64)) Row {
 	const batch = 4
 	return Row{
-		Strategy: strategy, Case: pageCase, Threads: threads,
+		Strategy: st, Case: pageCase, Threads: threads,
 		Units: 2 * records, Batch: batch, MaxRange: record,
 		Op: func(w *Worker) (func() error, error) {
 			units := make([]int64, batch)
 			var file int
-			r := make([]Range, 1)
+			r := make([]strategy.Range, 1)
 			check := func(_ int, p []byte) error { return contents[file].Explain(p, r[0].Off) }
 			return func() error {
 				for rest := units; len(rest) > 0; {
@@ -86,7 +76,7 @@ func recordsRow(strategy Strategy, pageCase string, threads int, contents []data
 						return err
 					}
 					for _, unit := range rest[:n] {
-						file, r[0] = int(unit/records), Range{unit % records * record, record}
+						file, r[0] = int(unit/records), strategy.Range{Off: unit % records * record, N: record}
 						if err := errors.Join(w.Prefetch(file, r), w.Fetch(file, r, check)); err != nil {
 							return err
 						}
@@ -103,22 +93,22 @@ func recordsRow(strategy Strategy, pageCase string, threads int, contents []data
 // Units of several files are read by any strategy, with the evidence of any row: hot without the device; cold no unit
 // twice between two evictions, and all of it from the device; under pressure too.
 func TestUnits(t *testing.T) {
-	for _, strategy := range []Strategy{Pread(), MmapRandomPrefetch(), UringDirect(EngineRing)} {
+	for _, st := range []strategy.Strategy{strategies.Pread(), strategies.MmapRandomPrefetch(), strategies.UringDirect(strategies.EngineRing)} {
 		for _, pageCase := range []string{"hot", "cold"} {
-			t.Run(strategy.Name()+"/"+pageCase, func(t *testing.T) {
+			t.Run(st.Name()+"/"+pageCase, func(t *testing.T) {
 				s, contents := recordsSuite(t)
 				var mu sync.Mutex
 				seen := map[[2]int64]bool{}
 				var again int
-				var files [2]int64
-				row := recordsRow(strategy, pageCase, 2, contents, func(w *Worker, unit int64) {
+				var reads [2]int64
+				row := recordsRow(st, pageCase, 2, contents, func(w *Worker, unit int64) {
 					mu.Lock()
 					defer mu.Unlock()
-					files[unit/records]++
+					reads[unit/records]++
 					if pageCase == "hot" {
 						return // memory for what was seen would fault
 					}
-					key := [2]int64{w.run.epoch, unit}
+					key := [2]int64{w.crew.Evictions.N(), unit}
 					if seen[key] {
 						again++
 					}
@@ -129,14 +119,14 @@ func TestUnits(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if n := int64(res.ops) * 4; res.ranges() != n || res.bytes() != n*record || res.touched() < float64(n*record) || res.touched() > float64(2*n*4096) {
-					t.Errorf("%d ops of 4 ranges: %d ranges of %d bytes, whose pages have %.0f", res.ops, res.ranges(), res.bytes(), res.touched())
+				if n := int64(res.Ops) * 4; res.Ranges() != n || res.Bytes() != n*record || res.Touched() < float64(n*record) || res.Touched() > float64(2*n*4096) {
+					t.Errorf("%d ops of 4 ranges: %d ranges of %d bytes, whose pages have %.0f", res.Ops, res.Ranges(), res.Bytes(), res.Touched())
 				}
 				if again > 0 {
 					t.Errorf("%d units came twice in an epoch", again)
 				}
-				if files[0] < ops || files[1] < ops {
-					t.Errorf("%d and %d reads of the two files", files[0], files[1])
+				if reads[0] < ops || reads[1] < ops {
+					t.Errorf("%d and %d reads of the two files", reads[0], reads[1])
 				}
 			})
 		}
@@ -145,7 +135,7 @@ func TestUnits(t *testing.T) {
 
 func TestUnitsUnderPressure(t *testing.T) {
 	s, contents := recordsSuite(t)
-	row := recordsRow(MmapRandom(), "pressure200", 1, contents, func(*Worker, int64) {})
+	row := recordsRow(strategies.MmapRandom(), "pressure200", 1, contents, func(*Worker, int64) {})
 	_, err := pressed(t, row, s, func(*running) error { return nil })
 	var small *memlimit.TooSmallError
 	if errors.As(err, &small) { // the race detector's memory
@@ -155,7 +145,7 @@ func TestUnitsUnderPressure(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.config.Limit = 1 << 20
-	if _, err := s.open(row); !errors.Is(err, ErrUnsupported) {
+	if _, err := s.open(row); !errors.Is(err, strategy.ErrUnsupported) {
 		t.Errorf("LIMIT with files of the workload's own: %v", err)
 	}
 }
@@ -164,25 +154,24 @@ func TestUnitsUnderPressure(t *testing.T) {
 func TestUnitsThatLie(t *testing.T) {
 	s, contents := recordsSuite(t)
 	slices.Reverse(contents)
-	_, err := measureRow(t, s, recordsRow(Pread(), "hot", 1, contents, func(*Worker, int64) {}), 10)
+	_, err := measureRow(t, s, recordsRow(strategies.Pread(), "hot", 1, contents, func(*Worker, int64) {}), 10)
 	if err == nil {
 		t.Error("wrong content was not found")
 	}
 	slices.Reverse(contents)
-	evict := coldPages{&running{suite: s, files: s.files}}
 	n := 0
-	row := recordsRow(Pread(), "hot", 1, contents, func(*Worker, int64) {
+	row := recordsRow(strategies.Pread(), "hot", 1, contents, func(*Worker, int64) {
 		if n++; n%40 == 0 {
-			if err := evict.evict(context.Background()); err != nil {
+			if err := evict(context.Background(), s.files, nil); err != nil {
 				t.Error(err)
 			}
 		}
 	})
 	_, err = measureRow(t, s, row, 200)
 	wantError(t, err, "in a hot row")
-	_, err = s.open(recordsRow(Pread(), "mixed10", 1, contents, nil))
+	_, err = s.open(recordsRow(strategies.Pread(), "mixed10", 1, contents, nil))
 	wantError(t, err, "places that the core draws")
-	_, err = s.open(randomRow(s, Pread(), "hot", 1))
+	_, err = s.open(randomRow(s, strategies.Pread(), "hot", 1))
 	wantError(t, err, "without Units")
 }
 
@@ -190,7 +179,7 @@ func TestUnitsThatLie(t *testing.T) {
 func TestDrive(t *testing.T) {
 	s, contents := recordsSuite(t)
 	var ops atomic.Int64
-	row := recordsRow(Pread(), "hot", 3, contents, func(*Worker, int64) { ops.Add(1) })
+	row := recordsRow(strategies.Pread(), "hot", 3, contents, func(*Worker, int64) { ops.Add(1) })
 	var periods []Period
 	row.Drive = func(_ int, s *Session) error {
 		for _, want := range []int64{100, 0, 7} {
@@ -200,8 +189,8 @@ func TestDrive(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			if s.last.ops != int(want) || s.last.ranges() != 4*want {
-				return fmt.Errorf("a period of %d ops has evidence of %d ops with %d ranges", want, s.last.ops, s.last.ranges())
+			if last := s.run.(*running).last; last.Ops != int(want) || last.Ranges() != 4*want {
+				return fmt.Errorf("a period of %d ops has evidence of %d ops with %d ranges", want, last.Ops, last.Ranges())
 			}
 			periods = append(periods, p)
 		}
@@ -263,7 +252,7 @@ func (e *countingExtra) Report(ops int, elapsed time.Duration, report func(float
 func TestExtra(t *testing.T) {
 	s, contents := recordsSuite(t)
 	extra := &countingExtra{}
-	row := recordsRow(Pread(), "hot", 1, contents, func(*Worker, int64) {})
+	row := recordsRow(strategies.Pread(), "hot", 1, contents, func(*Worker, int64) {})
 	row.Extra = extra
 	r, err := s.open(row)
 	if err != nil {
@@ -283,26 +272,21 @@ func TestExtra(t *testing.T) {
 	}
 }
 
-// Files of a workload's own are regular, not empty, and not set by FILE or SIZE.
-func TestOpenUnchecked(t *testing.T) {
-	empty := filepath.Join(t.TempDir(), "empty")
-	if err := os.WriteFile(empty, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	pipe := empty + "-pipe"
-	if err := unix.Mkfifo(pipe, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	for path, want := range map[string]string{pipe: "it is a named pipe", empty: "0 bytes", t.TempDir(): "not a regular file", empty + "x": "no such file"} {
-		_, err := OpenUnchecked(path)
-		wantError(t, err, want)
-	}
+// Files of a workload's own are not set by FILE or SIZE, and there are some.
+func TestOwnFiles(t *testing.T) {
 	for _, env := range []string{"READBENCH_FILE=/x", "READBENCH_SIZE=1GiB"} {
 		c, err := Load([]string{env})
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = NewSuiteFiles(t.Context(), c, io.Discard, nil)
+		_, err = openFiles(t.Context(), c, nil)
 		wantError(t, err, "files of its own")
+		wantError(t, err, env[:len("READBENCH_FILE=")])
 	}
+	c, err := Load(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = openFiles(t.Context(), c, func(context.Context, *config.Config) ([]string, error) { return nil, nil })
+	wantError(t, err, "no files to read")
 }

@@ -3,39 +3,43 @@ package readbench
 import (
 	"errors"
 	"fmt"
-	"io"
 	"math/rand/v2"
-	"runtime"
-	"runtime/debug"
 	"time"
 
 	"github.com/HdrHistogram/hdrhistogram-go"
 	"golang.org/x/sys/cpu"
+
+	"github.com/readbench/suite/internal/draw"
+	"github.com/readbench/suite/internal/files"
+	"github.com/readbench/suite/internal/result"
+	"github.com/readbench/suite/internal/shape"
+	"github.com/readbench/suite/readbench/strategy"
 )
 
-// A Worker is one thread of a row. Its methods are for the goroutine that runs its ops, and no other.
+// A Worker is one thread of a row: it draws ranges, as order and case of the row prescribe, and reads them by the row's strategy.
+// Its methods are for the goroutine that runs its ops, and no other.
 type Worker struct {
 	_ cpu.CacheLinePad
 	// ID is the worker's number, 0 ≤ ID < Threads.
 	ID int
 
-	rng      rand.PCG // seeded from READBENCH_SEED and ID; in here, so that two workers' do not share a cache line
-	run      *running
-	draw     drawer
-	access             // to the first file
-	all      []access  // to each
-	pipeline *pipeline // nil if each op ends before the next begins
-	epoch    int64     // running.epoch when this worker last looked
-	lease    []Range   // what is left of its lease of a predrawn list
-	check    checker
-	op       func() error
-	ranges   []Range // of the batch under way
-	seen     []bool  // which of them a BatchReader has delivered
-	each     func(i int, p []byte) error
+	rng    rand.PCG // seeded from READBENCH_SEED and ID; in here, so that two workers' do not share a cache line
+	crew   *crew
+	draw   draw.Drawer
+	access                  // to the first file
+	all    []access         // to each
+	epoch  int64            // of the crew's evictions, when this worker last looked
+	lease  []strategy.Range // what is left of its lease of a predrawn list
+	check  files.Checker
+	ranges []strategy.Range // of the batch under way
+	seen   []bool           // which of them a BatchReader has delivered
+	each   func(i int, p []byte) error
+	settle func() error // leaves nothing under way
 
 	// in rows of units
-	drawn    []Range // Off is a unit's number
-	tally    tally
+	page     int64            // bytes
+	drawn    []strategy.Range // Off is a unit's number
+	tally    result.Tally
 	fetching func(i int, p []byte) error // of the Fetch under way
 	fetched  func(i int, p []byte) error // calls it
 
@@ -43,197 +47,43 @@ type Worker struct {
 	done    int                     // ops
 	paused  time.Duration           // spent at the barrier
 	waited  time.Duration           // of that, with the timer running: for other workers
-	ended   time.Time               // when this worker had no more ops
-	stopped time.Duration           // running.stopped at that time
 	latency *hdrhistogram.Histogram // nil unless READBENCH_METRICS=all
-
-	tasks chan func()
-	gone  chan struct{} // closed when the goroutine has ended
-	_     cpu.CacheLinePad
+	_       cpu.CacheLinePad
 }
 
 // access is a worker's reader of a file, and what it can do.
 type access struct {
-	reader   Reader
-	prefetch Prefetcher  // nil if the reader does not prefetch
-	batch    BatchReader // nil if the reader reads one by one
-	forget   Forgetter   // nil if the reader keeps nothing in mind
-	settler  Settler     // nil if the reader leaves nothing under way
+	reader   strategy.Reader
+	prefetch strategy.Prefetcher  // nil if the reader does not prefetch
+	batch    strategy.BatchReader // nil if the reader reads one by one
+	forget   strategy.Forgetter   // nil if the reader keeps nothing in mind
+	settler  strategy.Settler     // nil if the reader leaves nothing under way
 }
 
-func newAccess(r Reader) access {
+func newAccess(r strategy.Reader) access {
 	a := access{reader: r}
-	a.prefetch, _ = r.(Prefetcher)
-	a.batch, _ = r.(BatchReader)
-	a.forget, _ = r.(Forgetter)
-	a.settler, _ = r.(Settler)
+	a.prefetch, _ = r.(strategy.Prefetcher)
+	a.batch, _ = r.(strategy.BatchReader)
+	a.forget, _ = r.(strategy.Forgetter)
+	a.settler, _ = r.(strategy.Settler)
 	return a
-}
-
-// newWorker starts the worker's goroutine, which runs tasks until close.
-func newWorker(r *running, id int) *Worker {
-	w := &Worker{ID: id, run: r, check: r.checker(), tasks: make(chan func()), gone: make(chan struct{})}
-	w.rng.Seed(r.suite.config.Seed, uint64(id))
-	w.each = w.deliver
-	go func() {
-		defer close(w.gone)
-		defer runtime.UnlockOSThread() // in case that the reader locked it
-		debug.SetPanicOnFault(true)
-		for task := range w.tasks {
-			task()
-		}
-	}()
-	return w
-}
-
-// errGone is what is left of a worker whose goroutine was ended by what it called.
-var errGone = errors.New("a reader or an op has ended its goroutine (b.Fatal, t.FailNow or runtime.Goexit); it must return an error instead")
-
-// do runs f on the worker's goroutine and waits for it. A memory fault in f becomes an error.
-func (w *Worker) do(f func() error) error {
-	done := make(chan error, 1)
-	task := func() {
-		err := errGone
-		defer func() { done <- err }()
-		defer w.run.recoverFault(&err)
-		err = f()
-	}
-	select {
-	case w.tasks <- task:
-		return <-done
-	case <-w.gone:
-		return errGone
-	}
-}
-
-// open makes the readers; it runs on the worker's goroutine.
-func (w *Worker) open() (err error) {
-	for _, o := range w.run.opened {
-		reader, err := o.Reader(w.ID)
-		if err != nil {
-			return err
-		}
-		w.all = append(w.all, newAccess(reader))
-	}
-	w.access = w.all[0]
-	w.draw = w.run.state.drawer(w)
-	w.seen = make([]bool, w.run.row.batch())
-	w.drawn, w.fetched = make([]Range, w.run.row.Batch), w.fetch
-	if w.run.suite.config.Metrics == MetricsAll && !w.run.row.Predrawn {
-		const longest, digits = int64(time.Hour), 3
-		w.latency = hdrhistogram.New(1, longest, digits)
-	}
-	if w.run.row.Op == nil {
-		w.op, w.pipeline = w.ReadOp(), newPipeline(w)
-		return nil
-	}
-	w.op, err = w.run.row.Op(w)
-	return err
-}
-
-// close ends the worker.
-func (w *Worker) close() error {
-	err := w.do(w.closeReaders)
-	if errors.Is(err, errGone) { // what they hold is not the goroutine's alone
-		err = errors.Join(err, w.closeReaders())
-	}
-	close(w.tasks)
-	return err
-}
-
-func (w *Worker) closeReaders() (err error) {
-	for _, a := range w.all {
-		if c, ok := a.reader.(io.Closer); ok {
-			err = errors.Join(err, c.Close())
-		}
-	}
-	return err
-}
-
-// work runs ops from one start of the timer to the end of a call: as long as next says, and at least one, so
-// that each of a row's threads does work however small b.N is. It runs on the worker's goroutine.
-func (w *Worker) work(next func() bool) (err error) {
-	b := w.run.barrier
-	w.done, w.waited, w.lease = 0, 0, nil
-	err = errGone // unless it comes to a return
-	defer b.leave()
-	defer func() {
-		w.ended, w.stopped = time.Now(), w.run.stopped
-		if err != nil {
-			b.abort(err)
-		}
-	}()
-	defer w.run.recoverFault(&err)
-	if err := b.wait(); err != nil {
-		return err
-	}
-	least := 1
-	if w.run.driven {
-		least = 0
-	}
-	more := func() bool { return !b.stop.Load() && (next() || w.done < least) }
-	switch {
-	case w.pipeline != nil:
-		err = w.pipeline.ops(next)
-	case w.latency != nil:
-		err = w.timedOps(more)
-	default:
-		err = w.ops(more)
-	}
-	if err == nil {
-		err = w.settle()
-	}
-	return err
-}
-
-// ops runs ops as long as more says.
-func (w *Worker) ops(more func() bool) error {
-	op := w.op
-	for more() {
-		if err := op(); err != nil {
-			return err
-		}
-		w.done++
-	}
-	return nil
-}
-
-// timedOps is ops with the latency of each op recorded, without what it spent at the barrier.
-func (w *Worker) timedOps(more func() bool) error {
-	for more() {
-		start, paused := time.Now(), w.paused
-		if err := w.op(); err != nil {
-			return err
-		}
-		w.done++
-		if err := w.record(start, paused); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// record records the latency of an op that began at start, when w.paused was paused, and ends now.
-func (w *Worker) record(start time.Time, paused time.Duration) error {
-	took := int64(time.Since(start) - (w.paused - paused))
-	return w.latency.RecordValue(min(took, w.latency.HighestTrackableValue()))
 }
 
 // Reader is what the strategy made for this worker, to read the first file: for ops that do more with it than Read. Nobody
 // else uses it.
-func (w *Worker) Reader() Reader { return w.reader }
+func (w *Worker) Reader() strategy.Reader { return w.reader }
 
 // ReadOp returns an op that draws the row's Batch ranges of MaxRange bytes and reads them: in one go, unless only
 // some can be drawn at a time. In a row of EffectNone it only draws.
 func (w *Worker) ReadOp() func() error {
-	row := &w.run.row
-	ranges := make([]Range, row.Batch)
+	row := w.crew.Shape
+	ranges := make([]strategy.Range, row.Batch)
 	for i := range ranges {
 		ranges[i].N = row.MaxRange
 	}
 	read := w.Read
-	if row.Effect == EffectNone {
-		read = func([]Range) error { return nil }
+	if row.Effect == shape.None {
+		read = func([]strategy.Range) error { return nil }
 	}
 	return func() error {
 		for rest := ranges; len(rest) > 0; {
@@ -254,37 +104,81 @@ func (w *Worker) ReadOp() func() error {
 // at least the first range of rs and says how many: not all where an epoch or a stripe ends, or where read-ahead makes
 // epochs so short that the workers would not get equal shares. At the end of an epoch it waits for the other workers,
 // with the timer stopped. An error means that the run is over; the op returns it.
-func (w *Worker) Draw(rs []Range) (n int, err error) { return w.draw.draw(rs) }
+func (w *Worker) Draw(rs []strategy.Range) (n int, err error) { return w.draw.Draw(rs) }
 
-// catchUp tells the reader if the file was evicted since it was last told, and says whether it was.
-func (w *Worker) catchUp() bool {
-	if w.epoch == w.run.epoch {
-		return false
+// Take returns the Batch ranges of the next op of a predrawn row. They are valid until the next call, and not to be
+// changed. When the list is used up it waits for the other workers, with the timer stopped. An error means that the
+// run is over; the op returns it.
+func (w *Worker) Take() ([]strategy.Range, error) {
+	n := w.crew.Shape.Batch
+	if len(w.lease) < n {
+		return w.takeMore()
 	}
-	w.epoch = w.run.epoch
+	rs := w.lease[:n]
+	w.lease = w.lease[n:]
+	return rs, nil
+}
+
+func (w *Worker) takeMore() ([]strategy.Range, error) {
+	l := w.crew.List
+	if l == nil {
+		return nil, errors.New("an op takes ranges in a row that is not Predrawn")
+	}
+	for {
+		gate{w}.CatchUp()
+		if w.lease = l.Take(); len(w.lease) > 0 {
+			return w.Take()
+		}
+		if err := (gate{w}).Pause(); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// A gate is where a worker waits for the others in the middle of an op.
+type gate struct{ w *Worker }
+
+// Pause meets the other workers at the barrier. Nothing is under way then.
+func (g gate) Pause() error {
+	w := g.w
+	if err := w.settle(); err != nil {
+		return err
+	}
+	start, stopped := time.Now(), w.crew.stopped // no turn runs while this worker has not arrived
+	err := w.crew.barrier.wait()
+	took := time.Since(start)
+	w.paused += took
+	w.waited += took - (w.crew.stopped - stopped)
+	return err
+}
+
+// CatchUp tells the readers if the file was evicted since they were last told.
+func (g gate) CatchUp() {
+	w := g.w
+	if w.epoch == w.crew.Evictions.N() {
+		return
+	}
+	w.epoch = w.crew.Evictions.N()
 	for _, a := range w.all {
 		if a.forget != nil {
 			a.forget.Forget()
 		}
 	}
-	return true
 }
 
-// pause meets the other workers at the barrier, in the middle of an op. Nothing is under way then.
-func (w *Worker) pause() error {
-	if err := w.settle(); err != nil {
-		return err
+// settleReaders has readers that read ahead leave nothing under way.
+func (w *Worker) settleReaders() error {
+	var err error
+	for _, a := range w.all {
+		if a.settler != nil {
+			err = errors.Join(err, a.settler.Settle())
+		}
 	}
-	start, stopped := time.Now(), w.run.stopped // no turn runs while this worker has not arrived
-	err := w.run.barrier.wait()
-	took := time.Since(start)
-	w.paused += took
-	w.waited += took - (w.run.stopped - stopped)
 	return err
 }
 
 // Read hints the ranges, if the strategy does that, then reads and checks each. rs must not change until it returns.
-func (w *Worker) Read(rs []Range) error {
+func (w *Worker) Read(rs []strategy.Range) error {
 	if w.prefetch != nil {
 		if err := w.prefetch.Prefetch(rs); err != nil {
 			return err
@@ -298,14 +192,14 @@ func (w *Worker) Read(rs []Range) error {
 		if err != nil {
 			return err
 		}
-		if !w.check.ok(p, r) {
+		if !w.check.OK(p, r) {
 			return w.wrong(p, r)
 		}
 	}
 	return nil
 }
 
-func (w *Worker) readBatch(rs []Range) error {
+func (w *Worker) readBatch(rs []strategy.Range) error {
 	w.expect(rs)
 	if err := w.batch.ReadBatch(rs, w.each); err != nil {
 		return err
@@ -314,7 +208,7 @@ func (w *Worker) readBatch(rs []Range) error {
 }
 
 // expect makes rs the batch that deliver takes.
-func (w *Worker) expect(rs []Range) {
+func (w *Worker) expect(rs []strategy.Range) {
 	w.ranges = rs
 	clear(w.seen[:len(rs)])
 }
@@ -323,7 +217,7 @@ func (w *Worker) expect(rs []Range) {
 func (w *Worker) delivered() error {
 	for i, ok := range w.seen[:len(w.ranges)] {
 		if !ok {
-			return fmt.Errorf("%s: a batch of %d reads ended without error, but read %d was never delivered", w.run.row.Strategy.Name(), len(w.ranges), i)
+			return fmt.Errorf("%s: a batch of %d reads ended without error, but read %d was never delivered", w.crew.strategy, len(w.ranges), i)
 		}
 	}
 	return nil
@@ -332,7 +226,7 @@ func (w *Worker) delivered() error {
 // mark notes that one read of a batch was delivered.
 func (w *Worker) mark(i int) error {
 	if i < 0 || i >= len(w.ranges) || w.seen[i] {
-		return fmt.Errorf("%s: read %d of a batch of %d was delivered twice or was never asked for", w.run.row.Strategy.Name(), i, len(w.ranges))
+		return fmt.Errorf("%s: read %d of a batch of %d was delivered twice or was never asked for", w.crew.strategy, i, len(w.ranges))
 	}
 	w.seen[i] = true
 	return nil
@@ -343,17 +237,23 @@ func (w *Worker) deliver(i int, p []byte) error {
 	if err := w.mark(i); err != nil {
 		return err
 	}
-	if !w.check.ok(p, w.ranges[i]) {
+	if !w.check.OK(p, w.ranges[i]) {
 		return w.wrong(p, w.ranges[i])
 	}
 	return nil
 }
 
 // wrong says what is wrong with a read that failed its check.
-func (w *Worker) wrong(p []byte, r Range) error {
-	err := w.run.files[0].Check(p, r)
+func (w *Worker) wrong(p []byte, r strategy.Range) error {
+	err := w.crew.Files[0].Check(p, r)
 	if err == nil {
 		err = errors.New("the check failed, but the bytes are right now: they changed while they were read")
 	}
-	return fmt.Errorf("%s: %w", w.run.row.Strategy.Name(), err)
+	return fmt.Errorf("%s: %w", w.crew.strategy, err)
+}
+
+// record records the latency of an op that began at start, when w.paused was paused, and ends now.
+func (w *Worker) record(start time.Time, paused time.Duration) error {
+	took := int64(time.Since(start) - (w.paused - paused))
+	return w.latency.RecordValue(min(took, w.latency.HighestTrackableValue()))
 }

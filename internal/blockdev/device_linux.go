@@ -1,24 +1,16 @@
 package blockdev
 
 import (
-	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 )
 
-// directory is where sysfs describes the device of a number.
-func (w *walk) directory(number string) (string, error) {
-	dir, err := filepath.EvalSymlinks(filepath.Join(w.sys, "dev/block", number))
-	if err != nil || number == "" {
-		return "", fmt.Errorf("sysfs lists no device %s", cmp.Or(number, "of that name"))
-	}
-	return dir, nil
-}
+// Devices lie on files (loop), and files on devices: what a file lies on is told by who asks for a device.
+type fileStack func(path string, n node) Stack
 
 // device is the device of a number with all that lies below it.
-func (w *walk) device(number string) (*Device, error) {
+func (w *walk) device(number string, under fileStack) (*Device, error) {
 	defer func() { w.depth-- }()
 	if !w.down() {
 		return nil, fmt.Errorf("the devices under %s go in a circle", number)
@@ -33,12 +25,12 @@ func (w *walk) device(number string) (*Device, error) {
 	}
 	d := &Device{Name: plain(dir), Queue: filepath.Join(disk, "queue")}
 	if exists(disk, "loop") {
-		d.On = w.loop(disk)
+		d.On = w.loop(disk, under)
 		return d, nil
 	}
 	slaves, err := os.ReadDir(filepath.Join(disk, "slaves"))
 	for _, e := range slaves {
-		on, err := w.device(content(disk, "slaves", e.Name(), "dev"))
+		on, err := w.device(content(disk, "slaves", e.Name(), "dev"), under)
 		if err != nil {
 			return nil, fmt.Errorf("under %s: %w", d.Name, err)
 		}
@@ -51,7 +43,7 @@ func (w *walk) device(number string) (*Device, error) {
 }
 
 // loop is what a loop device lies on: what its file lies on.
-func (w *walk) loop(disk string) []*Device {
+func (w *walk) loop(disk string, under fileStack) []*Device {
 	name, file := plain(disk), content(disk, "loop/backing_file")
 	if content(disk, "loop/dio") != "1" {
 		w.because("%s is served from the page cache of %s; have it read directly: losetup --direct-io=on /dev/%s", name, quote(file), name)
@@ -65,7 +57,7 @@ func (w *walk) loop(disk string) []*Device {
 		w.because("%s is served from %s, of which direct reads go through the page cache; keep that file on a file system that reads it directly", name, quote(file))
 	}
 	known := w.memory != ""
-	on := w.backing(file, n)
+	on := backing(file, n, under)
 	if !known && w.memory != "" {
 		w.memory = fmt.Sprintf("%s is served from %s, and %s", name, quote(file), w.memory)
 	}
@@ -73,8 +65,8 @@ func (w *walk) loop(disk string) []*Device {
 }
 
 // backing is what a file that stands for a device lies on; its file system, if that has no device.
-func (w *walk) backing(file string, n node) []*Device {
-	s := w.file(file, n)
+func backing(file string, n node, under fileStack) []*Device {
+	s := under(file, n)
 	if len(s.Devices) > 0 {
 		return s.Devices
 	}
@@ -82,12 +74,4 @@ func (w *walk) backing(file string, n node) []*Device {
 		s.FileSystem = "unknown"
 	}
 	return []*Device{{Name: s.FileSystem}}
-}
-
-// plain is the name of a device in sysfs as /proc/diskstats and /dev have it.
-func plain(dir string) string { return strings.ReplaceAll(filepath.Base(dir), "!", "/") }
-
-func exists(elem ...string) bool {
-	_, err := os.Stat(filepath.Join(elem...))
-	return err == nil
 }

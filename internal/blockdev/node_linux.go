@@ -71,12 +71,3 @@ func mountID(fdinfo string) int {
 	}
 	return 0
 }
-
-// content is a file's text without the space around it, "" if it cannot be read.
-func content(elem ...string) string {
-	b, err := os.ReadFile(filepath.Join(elem...))
-	if err != nil {
-		return ""
-	}
-	return strings.TrimSpace(string(b))
-}

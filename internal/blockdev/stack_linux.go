@@ -26,32 +26,6 @@ func Of(f *os.File, proc, sys string) Stack {
 	return w.file(path, n)
 }
 
-// A walk goes down a stack, depth first, and keeps the first reason why it may end in memory.
-type walk struct {
-	sys    string
-	mounts []mount
-	look   func(path string) (node, error)
-
-	depth  int
-	memory string
-}
-
-// deepest is how many file systems and devices may lie on each other; more are taken for a circle.
-const deepest = 32
-
-// down counts a step; the caller undoes it with w.depth--.
-func (w *walk) down() bool {
-	w.depth++
-	return w.depth <= deepest
-}
-
-// because notes a reason.
-func (w *walk) because(format string, args ...any) {
-	if w.memory == "" {
-		w.memory = fmt.Sprintf(format, args...)
-	}
-}
-
 // file is the stack under a file.
 func (w *walk) file(path string, n node) (s Stack) {
 	defer func() { w.depth--; s.Memory = w.memory }()
@@ -81,7 +55,7 @@ func (w *walk) file(path string, n node) (s Stack) {
 // onDevice adds the block device of a number to s.
 func (w *walk) onDevice(s Stack, number string) Stack {
 	s.ReadAhead = filepath.Join(w.sys, "class/bdi", number, "read_ahead_kb")
-	d, err := w.device(number)
+	d, err := w.device(number, w.file)
 	if err != nil {
 		s.Unseen = err.Error()
 		return s
@@ -106,7 +80,7 @@ func (w *walk) anonymous(s Stack, m mount, dev string) Stack {
 			if !slices.Contains(m.options, "directio") {
 				w.because("%s is served from the page cache of %s; mount it with -o directio, or from a block device", quote(m.point), quote(source))
 			}
-			s.Devices = append(s.Devices, w.backing(source, n)...)
+			s.Devices = append(s.Devices, backing(source, n, w.file)...)
 		}
 	}
 	if len(s.Devices) > 0 {

@@ -9,8 +9,9 @@ import (
 	"github.com/prometheus/procfs/blockdevice"
 )
 
-func (s Source) readProc(c *Counters) error {
-	root, err := procfs.NewFS(s.Proc)
+// readProc fills in what the proc file system tells, which is at a path; device may be "".
+func readProc(proc, device string, c *Counters) error {
+	root, err := procfs.NewFS(proc)
 	if err != nil {
 		return fmt.Errorf("counters: %w", err)
 	}
@@ -20,13 +21,13 @@ func (s Source) readProc(c *Counters) error {
 	}
 	io, err := self.IO()
 	if err != nil {
-		return fmt.Errorf("device bytes of this process (%s/self/io, CONFIG_TASK_IO_ACCOUNTING): %w", s.Proc, err)
+		return fmt.Errorf("device bytes of this process (%s/self/io, CONFIG_TASK_IO_ACCOUNTING): %w", proc, err)
 	}
 	c.DeviceBytes, c.ReadSyscalls = io.ReadBytes, io.SyscR
-	if s.Device == "" {
+	if device == "" {
 		return nil
 	}
-	disks, err := blockdevice.NewFS(s.Proc, "/sys")
+	disks, err := blockdevice.NewFS(proc, "/sys")
 	if err != nil {
 		return fmt.Errorf("disk statistics: %w", err)
 	}
@@ -35,10 +36,10 @@ func (s Source) readProc(c *Counters) error {
 		return fmt.Errorf("disk statistics: %w", err)
 	}
 	for _, d := range stats {
-		if d.DeviceName == s.Device {
+		if d.DeviceName == device {
 			c.Disk.Weighted = time.Duration(d.WeightedIOTicks) * time.Millisecond
 			return nil
 		}
 	}
-	return fmt.Errorf("disk statistics: no device %q in %s/diskstats", s.Device, s.Proc)
+	return fmt.Errorf("disk statistics: no device %q in %s/diskstats", device, proc)
 }

@@ -3,21 +3,7 @@ package filelock
 import (
 	"fmt"
 	"os"
-	"strings"
 )
-
-// A Process is one that locks or uses a file.
-type Process struct {
-	PID     int
-	Command string // its command line, "" if it is not visible
-}
-
-func (p Process) String() string {
-	if p.Command == "" {
-		return fmt.Sprintf("process %d", p.PID)
-	}
-	return fmt.Sprintf("process %d (%s)", p.PID, p.Command)
-}
 
 // Holders are the processes that have a lock on f, as far as they are visible: none in another process namespace.
 func Holders(f *os.File) []Process { return holders(f, "/proc") }
@@ -25,23 +11,6 @@ func Holders(f *os.File) []Process { return holders(f, "/proc") }
 // Users are the other processes that have f open or map it by the path that it was opened by, as far as they are visible:
 // other users' are for root only. It looks at every process of the machine, so it is for errors.
 func Users(f *os.File) []Process { return users(f, "/proc") }
-
-// Names names processes, for people. It is what there is to say if there are none, too.
-func Names(ps []Process) string {
-	const most = 3
-	var names []string
-	for i, p := range ps {
-		if i == most {
-			names = append(names, fmt.Sprintf("%d more", len(ps)-most))
-			break
-		}
-		names = append(names, p.String())
-	}
-	if len(names) == 0 {
-		return "a process that is not visible from here"
-	}
-	return strings.Join(names, ", ")
-}
 
 // Blame says why the page cache may have lost or got pages of files that this process left alone. Another process is the
 // likely cause if one has them open; other is what else it may be.
@@ -58,13 +27,4 @@ func Blame(other string, fs ...*os.File) string {
 		return other + ", or another process evicts or warms it, or drops the machine's cache (none is seen to have it open now)"
 	}
 	return fmt.Sprintf("likely another process evicts or warms it (it is open in %s); or %s", Names(found), other)
-}
-
-func contains(ps []Process, pid int) bool {
-	for _, p := range ps {
-		if p.PID == pid {
-			return true
-		}
-	}
-	return false
 }

@@ -44,15 +44,6 @@ func Of(f *os.File, proc, sys string) Info {
 	}
 }
 
-const unknown = "unknown"
-
-func orUnknown(s string) string {
-	if s == "" {
-		return unknown
-	}
-	return s
-}
-
 // devices names the devices down to the bottom, or says why they are not known.
 func devices(s blockdev.Stack) string {
 	switch chain := s.Chain(); {
@@ -77,24 +68,6 @@ func ofBottom(s blockdev.Stack, setting string) string {
 		}
 	}
 	return orUnknown(strings.Join(all, ", "))
-}
-
-func content(path string) string {
-	b, err := os.ReadFile(path)
-	if err != nil {
-		return unknown
-	}
-	return orUnknown(strings.TrimSpace(string(b)))
-}
-
-// chosen returns the bracketed word of a list such as "[none] mq-deadline".
-func chosen(list string) string {
-	for word := range strings.FieldsSeq(list) {
-		if strings.HasPrefix(word, "[") {
-			return strings.Trim(word, "[]")
-		}
-	}
-	return list
 }
 
 // memory is the machine's memory in bytes, whatever this process may use of it; 0 if unknown.

@@ -98,3 +98,6 @@ func (j *janitor) Close() error {
 	}
 	return err
 }
+
+// closer ends a janitor that has nothing left to do.
+type closer interface{ Close() error }

@@ -33,14 +33,7 @@
 // which limits nobody. Sweep, at the start of the next run, removes it.
 package memlimit
 
-import (
-	"errors"
-	"fmt"
-)
-
-// ErrUnsupported is wrapped by errors that say: this machine, or this user, has no memory-limited groups, or (LimitError) none
-// with that limit.
-var ErrUnsupported = errors.New("memory limits unsupported here")
+import "fmt"
 
 // A LimitError says that this machine does not let the group have the limit that was asked for. It names cause and remedy, and
 // wraps ErrUnsupported. Other than with any other error that does, there is a group, and this process is in it, without

@@ -7,14 +7,8 @@ import (
 	"strings"
 	"syscall"
 
-	"github.com/readbench/suite/internal/refusal"
 	"github.com/readbench/suite/internal/sh"
 )
-
-// unsupported returns an error that wraps ErrUnsupported, and what the format wraps.
-func unsupported(format string, args ...any) error {
-	return refusal.Errorf(ErrUnsupported, format, args...)
-}
 
 type remedy int
 

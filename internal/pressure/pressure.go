@@ -11,12 +11,6 @@ import (
 // ErrUnsupported is wrapped by errors that say: this machine does not tell that.
 var ErrUnsupported = errors.New("not told here")
 
-// A Source reads totals.
-type Source struct {
-	Proc   string // root of the proc file system, normally /proc
-	Device string // name of the device in /proc/diskstats, or "" for none
-}
-
 // Totals are running totals since the machine was started. A part is nil where the machine does not tell it; it
 // is never zeros instead. Source.Missing says why.
 type Totals struct {
@@ -97,44 +91,3 @@ func (r Reclaim) add(s Reclaim) Reclaim { return r.sub(Reclaim{}.sub(s)) }
 
 func (d Disk) sub(e Disk) Disk { return Disk{d.Reads - e.Reads, d.Bytes - e.Bytes} }
 func (d Disk) add(e Disk) Disk { return d.sub(Disk{}.sub(e)) }
-
-// Read returns the present totals, with nil for what is missing here. It opens up to four files: it is for before
-// and after an interval, not for within. An error says that something is there and could not be understood.
-func (s Source) Read() (Totals, error) {
-	t, _, err := s.read()
-	return t, err
-}
-
-// Missing returns, for each part that Read leaves nil on this machine, an error that wraps ErrUnsupported and
-// says why and what would help.
-func (s Source) Missing() ([]error, error) {
-	_, missing, err := s.read()
-	return missing, err
-}
-
-func (s Source) read() (t Totals, missing []error, err error) {
-	collect := func(partErr error) {
-		switch {
-		case partErr == nil:
-		case errors.Is(partErr, ErrUnsupported):
-			missing = append(missing, partErr)
-		default:
-			err = errors.Join(err, partErr)
-		}
-	}
-	var partErr error
-	t.Memory, partErr = s.stall("memory")
-	collect(partErr)
-	t.IO, partErr = s.stall("io")
-	collect(partErr)
-	t.Reclaim, partErr = s.reclaim()
-	collect(partErr)
-	if s.Device != "" {
-		t.Disk, partErr = s.disk()
-		collect(partErr)
-	}
-	if err != nil {
-		return Totals{}, nil, err
-	}
-	return t, missing, nil
-}

@@ -28,25 +28,25 @@ func told(what, remedy string, err error) error {
 	return fmt.Errorf("%s: %w", what, err)
 }
 
-func (s Source) stall(resource string) (*Stall, error) {
+func readStall(proc, resource string) (*Stall, error) {
 	what := "pressure stall information on " + resource
-	proc, err := procfs.NewFS(s.Proc)
+	root, err := procfs.NewFS(proc)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", what, err)
 	}
-	psi, err := proc.PSIStatsForResource(resource)
+	psi, err := root.PSIStatsForResource(resource)
 	if err != nil {
 		return nil, told(what, "it takes a kernel with CONFIG_PSI (Linux 4.20 and later) booted with psi=1", err)
 	}
 	if psi.Some == nil || psi.Full == nil {
-		return nil, fmt.Errorf("%s: %s lacks a line \"some\" or \"full\"", what, filepath.Join(s.Proc, "pressure", resource))
+		return nil, fmt.Errorf("%s: %s lacks a line \"some\" or \"full\"", what, filepath.Join(proc, "pressure", resource))
 	}
 	return &Stall{time.Duration(psi.Some.Total) * time.Microsecond, time.Duration(psi.Full.Total) * time.Microsecond}, nil
 }
 
-func (s Source) reclaim() (*Reclaim, error) {
+func readReclaim(proc string) (*Reclaim, error) {
 	const what, remedy = "pages reclaimed", "it takes Linux 5.9 or later with CONFIG_VM_EVENT_COUNTERS"
-	name := filepath.Join(s.Proc, "vmstat")
+	name := filepath.Join(proc, "vmstat")
 	text, err := os.ReadFile(name)
 	if err != nil {
 		return nil, told(what, remedy, err)
@@ -92,21 +92,21 @@ func parseVmstat(text string) (map[string]uint64, error) {
 	return table, nil
 }
 
-func (s Source) disk() (*Disk, error) {
-	what := "reads of the device " + s.Device
+func readDisk(proc, device string) (*Disk, error) {
+	what := "reads of the device " + device
 	const sector = 512 // whatever the device's own is
-	proc, err := blockdevice.NewFS(s.Proc, "/sys")
+	root, err := blockdevice.NewFS(proc, "/sys")
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", what, err)
 	}
-	devices, err := proc.ProcDiskstats()
+	devices, err := root.ProcDiskstats()
 	if err != nil {
 		return nil, told(what, "it takes a kernel with CONFIG_BLOCK", err)
 	}
 	for _, d := range devices {
-		if d.DeviceName == s.Device {
+		if d.DeviceName == device {
 			return &Disk{Reads: d.ReadIOs, Bytes: d.ReadSectors * sector}, nil
 		}
 	}
-	return nil, fmt.Errorf("%s: no such device in %s/diskstats", what, s.Proc)
+	return nil, fmt.Errorf("%s: no such device in %s/diskstats", what, proc)
 }

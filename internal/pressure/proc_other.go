@@ -12,8 +12,8 @@ func notHere(what string) error {
 	return refusal.Errorf(ErrUnsupported, "%s: unsupported on %s", what, runtime.GOOS)
 }
 
-func (s Source) stall(resource string) (*Stall, error) {
+func readStall(_, resource string) (*Stall, error) {
 	return nil, notHere("pressure stall information on " + resource)
 }
-func (s Source) reclaim() (*Reclaim, error) { return nil, notHere("pages reclaimed") }
-func (s Source) disk() (*Disk, error)       { return nil, notHere("reads of the device " + s.Device) }
+func readReclaim(string) (*Reclaim, error)     { return nil, notHere("pages reclaimed") }
+func readDisk(_, device string) (*Disk, error) { return nil, notHere("reads of the device " + device) }

@@ -8,19 +8,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A batch is a number of reads that are handed over together.
-type batch struct {
-	reads  []read
-	pushed int      // of these, the first so many
-	left   int      // reads that are not complete
-	done   []uint32 // slots of reads that are complete and were not handed over
-}
-
-type read struct {
-	off int64
-	n   int
-}
-
 // refillShare: while a batch does not fit the ring, a wait ends when the refillShare-th part of the depth has been
 // completed, and new reads take their place.
 const refillShare = 8
@@ -30,9 +17,6 @@ func (r *Ring) Add(off int64, n int) {
 	b := r.batch(r.next)
 	b.reads = append(b.reads, read{off, n})
 }
-
-// batch is the batch of number k.
-func (r *Ring) batch(k uint) *batch { return &r.batches[k%uint(len(r.batches))] }
 
 // Do reads the batch that was added. It calls each exactly once for every read, on this goroutine, in the order in which reads
 // complete, so in any order: i is the read's number in order of Add, from 0, and p its bytes, valid until each returns. It returns the
@@ -160,8 +144,6 @@ func (r *Ring) step(b *batch) error {
 	return err
 }
 
-var errBug = errors.New("a bug in this package, or a kernel that does not keep to io_uring(7)")
-
 // more reports whether reads wait for being pushed. It moves pushing to their batch.
 func (r *Ring) more() bool {
 	for ; r.pushing != r.next; r.pushing++ {
@@ -206,31 +188,6 @@ func (r *Ring) push(i uint32) error {
 		addr:      r.address(i, s.from),
 	}
 	return r.launch(i)
-}
-
-// launch pushes req as the request of slot i.
-func (r *Ring) launch(i uint32) error {
-	s := &r.slots[i]
-	s.gen++
-	r.req.data = s.data(i)
-	if !r.eng.push(&r.req) {
-		return fmt.Errorf("io_uring: the submission queue is full with %d in flight: %w", r.flying, errBug)
-	}
-	s.flying = true
-	r.flying++
-	return nil
-}
-
-// land returns the slot whose request c answers, which is in flight no more.
-func (r *Ring) land(c completion) (uint32, error) {
-	i := uint32(c.data)
-	if uint64(i) >= uint64(len(r.slots)) || !r.slots[i].flying || r.slots[i].data(i) != c.data {
-		return 0, fmt.Errorf("io_uring: a completion (user data %#x, result %d) belongs to nothing in flight: %w", c.data, c.res, errBug)
-	}
-	r.slots[i].flying = false
-	r.flying--
-	r.counts.Completions++
-	return i, nil
 }
 
 // complete takes one completion.

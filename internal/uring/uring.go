@@ -49,14 +49,6 @@ const (
 	EngineGiouring Engine = "giouring" // github.com/pawelgaczynski/giouring
 )
 
-// Engines are those that are in this program, EngineRing first. Whether the kernel lets them, Open tells.
-func Engines() []Engine {
-	if giouringBuiltIn {
-		return []Engine{EngineRing, EngineGiouring}
-	}
-	return []Engine{EngineRing}
-}
-
 // Options say what a ring is for.
 type Options struct {
 	// File is what is read. It stays open until the ring is closed. It may be nil for a ring that only hints at mappings.

@@ -6,7 +6,7 @@ import (
 
 	"golang.org/x/sys/cpu"
 
-	"github.com/readbench/suite/readbench"
+	"github.com/readbench/suite/readbench/strategy"
 )
 
 // Adaptive is meant to be right everywhere. Each worker is in one of three moods, and goes from one to another
@@ -122,7 +122,7 @@ type adaptiveDecider struct {
 	_       cpu.CacheLinePad
 }
 
-func (d *adaptiveDecider) Skip(rs []readbench.Range) int {
+func (d *adaptiveDecider) Skip(rs []strategy.Range) int {
 	if d.mood == trusting {
 		n := min(len(rs), d.gap)
 		d.gap -= n
@@ -139,11 +139,11 @@ func (d *adaptiveDecider) Skip(rs []readbench.Range) int {
 }
 
 // region is the region of r's first byte.
-func (d *adaptiveDecider) region(r readbench.Range) uint { return uint(r.Off>>(d.shift&63)) % regions }
+func (d *adaptiveDecider) region(r strategy.Range) uint { return uint(r.Off>>(d.shift&63)) % regions }
 
 func (d *adaptiveDecider) trusts(region uint) bool { return d.trusted>>region&1 != 0 }
 
-func (d *adaptiveDecider) Decide(r readbench.Range) Action {
+func (d *adaptiveDecider) Decide(r strategy.Range) Action {
 	switch {
 	case d.trusts(d.region(r)): // only while not trusting
 		if d.calm > 0 {
@@ -161,7 +161,7 @@ func (d *adaptiveDecider) Decide(r readbench.Range) Action {
 	return Hint
 }
 
-func (d *adaptiveDecider) Learn(r readbench.Range, resident bool) {
+func (d *adaptiveDecider) Learn(r strategy.Range, resident bool) {
 	region := d.region(r)
 	if resident {
 		d.hit(region)

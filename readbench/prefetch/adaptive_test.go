@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/readbench/suite/readbench"
+	"github.com/readbench/suite/readbench/strategy"
 )
 
 // What the borders are on a 2-processor machine with a fast disk, and how they move with each cost.
@@ -127,9 +127,9 @@ func TestAdaptiveFloodsWhereProbesAreDear(t *testing.T) {
 
 // place shows n ranges in one region of the file of target, one after the other, and counts what is done about them.
 func place(d *adaptiveDecider, region int64, n int, resident bool) (count [3]int) {
-	r := readbench.Range{Off: region * 1024 / regions * page, N: page}
+	r := strategy.Range{Off: region * 1024 / regions * page, N: page}
 	for range n {
-		if d.Skip([]readbench.Range{r}) == 1 {
+		if d.Skip([]strategy.Range{r}) == 1 {
 			count[Skip]++
 			continue
 		}

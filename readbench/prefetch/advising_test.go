@@ -8,7 +8,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/readbench/suite/readbench"
+	"github.com/readbench/suite/readbench/strategy"
 )
 
 // A probe or a hint that fails in use is an error that says what, where and why. Nothing else is called in its
@@ -32,7 +32,7 @@ func TestFailuresInUse(t *testing.T) {
 			config.Probe, config.Hint = c.probe, c.hint
 			w := f.advisor(t, config).Worker(0)
 			f.fails[c.fails] = errno
-			err := w.Prefetch([]readbench.Range{{Off: 5 * page, N: 100}, {Off: 9 * page, N: 100}})
+			err := w.Prefetch([]strategy.Range{{Off: 5 * page, N: 100}, {Off: 9 * page, N: 100}})
 			if !errors.Is(err, errno) || !strings.Contains(err.Error(), c.fails) || !strings.Contains(err.Error(), "4096 bytes at 20480 of data.bin") {
 				t.Errorf("%s gives %v: %v", c.fails, errno, err)
 			}
@@ -46,7 +46,7 @@ func TestFailuresInUse(t *testing.T) {
 			}
 			f.fails[c.fails] = nil // nothing of the failed batch is left for the next one
 			f.hinted = nil
-			if err := w.Prefetch([]readbench.Range{{Off: 7 * page, N: 100}}); err != nil {
+			if err := w.Prefetch([]strategy.Range{{Off: 7 * page, N: 100}}); err != nil {
 				t.Error(err)
 			}
 			for _, r := range f.hinted {
@@ -69,7 +69,7 @@ func TestPartialProcessMadvise(t *testing.T) {
 		if partial == 1 {
 			f.partial = 100 // a few bytes at a time
 		}
-		if err := w.Prefetch([]readbench.Range{{Off: 10, N: 2 * page}, {Off: 8 * page, N: 1}, {Off: 63 * page, N: page}}); err != nil {
+		if err := w.Prefetch([]strategy.Range{{Off: 10, N: 2 * page}, {Off: 8 * page, N: 1}, {Off: 63 * page, N: page}}); err != nil {
 			t.Fatal(err)
 		}
 		advised := map[int64]int{}
@@ -79,7 +79,7 @@ func TestPartialProcessMadvise(t *testing.T) {
 			}
 		}
 		want := map[int64]int{}
-		for _, r := range []readbench.Range{{Off: 0, N: 3 * page}, {Off: 8 * page, N: page}, {Off: 63 * page, N: page}} {
+		for _, r := range []strategy.Range{{Off: 0, N: 3 * page}, {Off: 8 * page, N: page}, {Off: 63 * page, N: page}} {
 			for b := range int64(r.N) {
 				want[r.Off+b] = 1
 			}
@@ -96,7 +96,7 @@ func TestPartialProcessMadvise(t *testing.T) {
 	c.Hint = ProcessMadvise
 	w := f.advisor(t, c).Worker(0)
 	w.a.k.processMadvise = func(int, []unix.Iovec) (int, error) { return 0, nil }
-	if err := w.Prefetch([]readbench.Range{{Off: 0, N: 1}}); !errors.Is(err, errNothing) {
+	if err := w.Prefetch([]strategy.Range{{Off: 0, N: 1}}); !errors.Is(err, errNothing) {
 		t.Errorf("a call that advises nothing: %v", err)
 	}
 }
@@ -107,9 +107,9 @@ func TestLargeBatches(t *testing.T) {
 	c := f.config(Always())
 	c.Hint = ProcessMadvise
 	w := f.advisor(t, c).Worker(0)
-	rs := make([]readbench.Range, 2500)
+	rs := make([]strategy.Range, 2500)
 	for i := range rs {
-		rs[i] = readbench.Range{Off: int64(i) * page, N: page}
+		rs[i] = strategy.Range{Off: int64(i) * page, N: page}
 	}
 	if err := w.Prefetch(rs); err != nil {
 		t.Fatal(err)
@@ -125,17 +125,17 @@ func TestOneMissingPage(t *testing.T) {
 	for _, probe := range probeKinds {
 		for _, c := range []struct {
 			rule    string
-			r       readbench.Range
+			r       strategy.Range
 			missing int64 // page
 			miss    bool
-			want    readbench.Range
+			want    strategy.Range
 		}{
-			{"the first page, of which 1 byte is read", readbench.Range{Off: 5*page - 1, N: 100}, 4, true, readbench.Range{Off: 4 * page, N: 2 * page}},
-			{"the last page, of which 1 byte is read", readbench.Range{Off: 4 * page, N: page + 1}, 5, true, readbench.Range{Off: 4 * page, N: 2 * page}},
-			{"the page before", readbench.Range{Off: 4 * page, N: page}, 3, false, readbench.Range{}},
-			{"the page after", readbench.Range{Off: 4 * page, N: page}, 5, false, readbench.Range{}},
-			{"page 300 of a long range", readbench.Range{Off: page, N: 600 * page}, 301, true, readbench.Range{Off: page, N: 600 * page}},
-			{"the last page of the file, which has 100 bytes", readbench.Range{Off: 700*page + 50, N: 50}, 700, true, readbench.Range{Off: 700 * page, N: 100}},
+			{"the first page, of which 1 byte is read", strategy.Range{Off: 5*page - 1, N: 100}, 4, true, strategy.Range{Off: 4 * page, N: 2 * page}},
+			{"the last page, of which 1 byte is read", strategy.Range{Off: 4 * page, N: page + 1}, 5, true, strategy.Range{Off: 4 * page, N: 2 * page}},
+			{"the page before", strategy.Range{Off: 4 * page, N: page}, 3, false, strategy.Range{}},
+			{"the page after", strategy.Range{Off: 4 * page, N: page}, 5, false, strategy.Range{}},
+			{"page 300 of a long range", strategy.Range{Off: page, N: 600 * page}, 301, true, strategy.Range{Off: page, N: 600 * page}},
+			{"the last page of the file, which has 100 bytes", strategy.Range{Off: 700*page + 50, N: 50}, 700, true, strategy.Range{Off: 700 * page, N: 100}},
 		} {
 			f := newFake(1024)
 			config := f.config(Loaded())
@@ -143,12 +143,12 @@ func TestOneMissingPage(t *testing.T) {
 			config.Probe = probe
 			w := f.advisor(t, config).Worker(0)
 			f.resident = func(p int64) bool { return p != c.missing }
-			if err := w.Prefetch([]readbench.Range{c.r}); err != nil {
+			if err := w.Prefetch([]strategy.Range{c.r}); err != nil {
 				t.Fatal(err)
 			}
-			var want []readbench.Range
+			var want []strategy.Range
 			if c.miss {
-				want = []readbench.Range{c.want}
+				want = []strategy.Range{c.want}
 			}
 			if !reflect.DeepEqual(f.hinted, want) {
 				t.Errorf("%s, missing: %s: hinted %v, want %v", probe, c.rule, f.hinted, want)
@@ -164,12 +164,12 @@ func TestOneMissingPage(t *testing.T) {
 // wrong decides on something that there is not.
 type wrong struct{ loaded }
 
-func (wrong) Open(Target) func(int) Decider           { return func(int) Decider { return wrong{} } }
-func (wrong) Decide(readbench.Range) (unknown Action) { return 7 }
+func (wrong) Open(Target) func(int) Decider          { return func(int) Decider { return wrong{} } }
+func (wrong) Decide(strategy.Range) (unknown Action) { return 7 }
 
 func TestUnknownActionIsAnError(t *testing.T) {
 	f := newFake(64)
-	err := f.advisor(t, f.config(wrong{})).Worker(0).Prefetch([]readbench.Range{{Off: 0, N: 1}})
+	err := f.advisor(t, f.config(wrong{})).Worker(0).Prefetch([]strategy.Range{{Off: 0, N: 1}})
 	if err == nil || !strings.Contains(err.Error(), "Action(7)") {
 		t.Errorf("%v", err)
 	}
@@ -197,9 +197,9 @@ func TestPrefetchDoesNotAllocate(t *testing.T) {
 					}
 					return n, nil
 				}
-				rs := make([]readbench.Range, 16)
+				rs := make([]strategy.Range, 16)
 				for i := range rs {
-					rs[i] = readbench.Range{Off: int64(i) * page, N: 2 * page}
+					rs[i] = strategy.Range{Off: int64(i) * page, N: 2 * page}
 				}
 				if allocs := testing.AllocsPerRun(100, func() {
 					if err := w.Prefetch(rs); err != nil {

@@ -10,7 +10,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/readbench/suite/readbench"
+	"github.com/readbench/suite/readbench/strategy"
 )
 
 // The cheapest call is taken; about the same is the same, and then the order decides; what is refused is left
@@ -87,7 +87,7 @@ func TestUntruthfulProbesAreLeftOut(t *testing.T) {
 	if err == nil {
 		t.Fatal(a)
 	}
-	if !errors.Is(err, readbench.ErrUnsupported) || strings.Count(err.Error(), "read a moment ago") != 2 || f.open != 0 {
+	if !errors.Is(err, strategy.ErrUnsupported) || strings.Count(err.Error(), "read a moment ago") != 2 || f.open != 0 {
 		t.Errorf("%d descriptors are open; %v", f.open, err)
 	}
 }
@@ -99,7 +99,7 @@ func TestWithoutAnyProbe(t *testing.T) {
 		f.fails["visible"] = errors.New("hidden")
 		a, err := newAdvisor(f.config(p), f.kernel())
 		if _, ok := p.(Probeless); !ok {
-			if !errors.Is(err, readbench.ErrUnsupported) || !strings.Contains(err.Error(), "hidden") {
+			if !errors.Is(err, strategy.ErrUnsupported) || !strings.Contains(err.Error(), "hidden") {
 				t.Errorf("%s: %v", p.Name(), err)
 			}
 			continue
@@ -112,7 +112,7 @@ func TestWithoutAnyProbe(t *testing.T) {
 			t.Errorf("%s: it probes with %q: %v", p.Name(), probe, a)
 		}
 		if w := a.Worker(0); w != nil {
-			if err := w.Prefetch([]readbench.Range{{Off: 0, N: 100}}); err != nil {
+			if err := w.Prefetch([]strategy.Range{{Off: 0, N: 100}}); err != nil {
 				t.Errorf("%s: %v", p.Name(), err)
 			}
 			if got, want := w.Counts().Calls, map[string]uint64{"fadvise": 1, "hinted": 1}; !reflect.DeepEqual(got, want) {
@@ -142,7 +142,7 @@ func TestOneSurveyPerFile(t *testing.T) {
 	if first.String() != second.String() || first.Target() != second.Target() {
 		t.Errorf("first %v, then %v", first, second)
 	}
-	if err := second.Worker(0).Prefetch([]readbench.Range{{Off: 0, N: 1}}); err != nil || again.calls["process_madvise"] != 1 {
+	if err := second.Worker(0).Prefetch([]strategy.Range{{Off: 0, N: 1}}); err != nil || again.calls["process_madvise"] != 1 {
 		t.Errorf("what was chosen before is not used: %v, %v", again.calls, err)
 	}
 
@@ -167,7 +167,7 @@ func TestAskedFor(t *testing.T) {
 				f := newFake(64)
 				f.fails[kind] = unix.EPERM
 				a, err := newAdvisor(c, f.kernel())
-				if !errors.Is(err, readbench.ErrUnsupported) || !errors.Is(err, unix.EPERM) || !strings.Contains(fmt.Sprint(err), kind) {
+				if !errors.Is(err, strategy.ErrUnsupported) || !errors.Is(err, unix.EPERM) || !strings.Contains(fmt.Sprint(err), kind) {
 					t.Errorf("asked for %s and %s, of which %s is refused: %v, %v", probe, hint, kind, a, err)
 				}
 			}

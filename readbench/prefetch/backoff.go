@@ -6,7 +6,7 @@ import (
 
 	"golang.org/x/sys/cpu"
 
-	"github.com/readbench/suite/readbench"
+	"github.com/readbench/suite/readbench/strategy"
 )
 
 // Backoff counts the ranges since the last miss, in one counter for all workers of a file, and probes only
@@ -79,7 +79,7 @@ type countingDecider struct {
 
 // Skip moves the counter up to where it probes next, or by the whole batch. The decisions are those of counting
 // one by one; the counter is written once for all of them.
-func (d *countingDecider) Skip(rs []readbench.Range) int {
+func (d *countingDecider) Skip(rs []strategy.Range) int {
 	for {
 		c := d.c.n.Load()
 		at, _ := d.next(c)
@@ -90,7 +90,7 @@ func (d *countingDecider) Skip(rs []readbench.Range) int {
 	}
 }
 
-func (d *countingDecider) Decide(readbench.Range) Action {
+func (d *countingDecider) Decide(strategy.Range) Action {
 	for {
 		c := d.c.n.Load()
 		at, then := d.next(c)
@@ -104,7 +104,7 @@ func (d *countingDecider) Decide(readbench.Range) Action {
 	}
 }
 
-func (d *countingDecider) Learn(_ readbench.Range, resident bool) {
+func (d *countingDecider) Learn(_ strategy.Range, resident bool) {
 	if !resident {
 		d.c.n.Store(0)
 	}

@@ -4,25 +4,25 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/readbench/suite/readbench"
+	"github.com/readbench/suite/readbench/strategy"
 )
 
 // hotWorker is a worker on a file of 1 GiB that is all resident, whose probes and hints cost nothing, and batches of
 // unaligned ranges of 16 KiB for it, as long as asked for.
-func hotWorker(p Policy, length int) (w *Worker, batches [][]readbench.Range) {
+func hotWorker(p Policy, length int) (w *Worker, batches [][]strategy.Range) {
 	t := target(1)
 	t.Size = 1 << 30
 	d := p.Open(t)(0)
 	w = &Worker{decider: d, page: page, size: t.Size}
 	w.skipper, _ = d.(Skipper)
-	w.probe = func(readbench.Range) (bool, error) { return true, nil }
-	w.hint = func(readbench.Range) error { return nil }
+	w.probe = func(strategy.Range) (bool, error) { return true, nil }
+	w.hint = func(strategy.Range) error { return nil }
 	const bytes = 16 << 10
 	rng := rand.New(rand.NewPCG(1, 2))
 	for range 1024 / length {
-		batch := make([]readbench.Range, length)
+		batch := make([]strategy.Range, length)
 		for i := range batch {
-			batch[i] = readbench.Range{Off: rng.Int64N(t.Size - bytes), N: bytes}
+			batch[i] = strategy.Range{Off: rng.Int64N(t.Size - bytes), N: bytes}
 		}
 		batches = append(batches, batch)
 	}
@@ -44,7 +44,7 @@ func BenchmarkSkipped(b *testing.B) {
 		{BackoffLocal(), 16, func(d Decider) { d.(*countingDecider).c.n.Store(far + 1) }, false},
 		{SlowClimb(), 7, func(d Decider) { d.(*countingDecider).c.n.Store(9) }, true},
 		{RunLength(), 16, func(d Decider) { d.(*runLengthDecider).gap = far }, false},
-		{Bitmap(), 16, func(d Decider) { d.Learn(readbench.Range{N: 1 << 30}, true) }, false},
+		{Bitmap(), 16, func(d Decider) { d.Learn(strategy.Range{N: 1 << 30}, true) }, false},
 		{Adaptive(), 16, func(d Decider) { a := d.(*adaptiveDecider); a.mood, a.gap = trusting, far }, false},
 	} {
 		b.Run("policy="+c.policy.Name(), func(b *testing.B) {

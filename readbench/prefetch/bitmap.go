@@ -7,14 +7,14 @@ import (
 
 	"golang.org/x/sys/cpu"
 
-	"github.com/readbench/suite/readbench"
+	"github.com/readbench/suite/readbench/strategy"
 )
 
 // Bitmap remembers which pages were seen resident, in a bitmap that all workers share, and probes a range only
 // if one of its pages is unknown. After 60 s everything is forgotten. VictoriaMetrics does that in production.
 //
 // What is evicted in the meantime stays known, and is then read without a hint. It forgets when it is told to
-// (readbench.Forgetter): an eviction between two epochs of a benchmark takes no time that would count for it.
+// (strategy.Forgetter): an eviction between two epochs of a benchmark takes no time that would count for it.
 //
 // A worker looks at the clock once in 256 ranges, so up to that many may be decided about on what is older. A
 // bitmap takes 1 bit for 4 KiB, 32 KiB a GiB of file.
@@ -46,7 +46,7 @@ type seen struct {
 }
 
 // units are the first and the last unit of r.
-func units(r readbench.Range) (first, last uint64) {
+func units(r strategy.Range) (first, last uint64) {
 	return uint64(r.Off) >> bitmapUnit, uint64(r.Off+int64(r.N)-1) >> bitmapUnit
 }
 
@@ -64,7 +64,7 @@ func (m *seen) knows(first, last uint64) bool {
 }
 
 // add makes all of r known. It writes only what is new: a word that many workers read stays in their caches.
-func (m *seen) add(r readbench.Range) {
+func (m *seen) add(r strategy.Range) {
 	first, last := units(r)
 	for ; first <= last; first = first | 63 + 1 {
 		if want := mask(first, min(first|63, last)); ^m.words[first>>6].Load()&want != 0 {
@@ -104,7 +104,7 @@ func (d *bitmapDecider) count(n int) {
 }
 
 // Skip skips what is known.
-func (d *bitmapDecider) Skip(rs []readbench.Range) int {
+func (d *bitmapDecider) Skip(rs []strategy.Range) int {
 	d.count(len(rs))
 	words := d.m.words
 	for i := range rs {
@@ -122,7 +122,7 @@ func (d *bitmapDecider) Skip(rs []readbench.Range) int {
 	return len(rs)
 }
 
-func (d *bitmapDecider) Decide(r readbench.Range) Action {
+func (d *bitmapDecider) Decide(r strategy.Range) Action {
 	d.count(1)
 	if d.m.knows(units(r)) {
 		return Skip
@@ -130,7 +130,7 @@ func (d *bitmapDecider) Decide(r readbench.Range) Action {
 	return Probe
 }
 
-func (d *bitmapDecider) Learn(r readbench.Range, resident bool) {
+func (d *bitmapDecider) Learn(r strategy.Range, resident bool) {
 	if resident {
 		d.m.add(r)
 	}

@@ -8,14 +8,13 @@ import (
 	"sync"
 	"time"
 
-	"github.com/readbench/suite/readbench"
+	"github.com/readbench/suite/readbench/strategy"
 )
 
 const (
-	tries      = 16   // of each call, in turns; the fastest counts, since what disturbs a measurement makes it longer
-	tryBatches = 8    // batches of one try
-	tryRanges  = 16   // ranges of a batch
-	clearly    = 0.75 // cost below which, as a share of another's, a call is preferred to one that stands before it
+	tries      = 16 // of each call, in turns; the fastest counts, since what disturbs a measurement makes it longer
+	tryBatches = 8  // batches of one try
+	tryRanges  = 16 // ranges of a batch
 
 	assumedRead = 100 * time.Microsecond // where the device cannot be asked
 	directReads = 9
@@ -106,15 +105,15 @@ func (s *survey) take(a *Advisor, from []*candidate) (usable []measured) {
 }
 
 // warm reads some ranges, spread over the file, into the page cache.
-func (a *Advisor) warm() ([]readbench.Range, error) {
+func (a *Advisor) warm() ([]strategy.Range, error) {
 	size, page := a.target.Size, int64(a.c.PageSize)
 	n := min(int64(a.c.Faults)*page, 64*page, size)
 	buf := make([]byte, n)
-	ranges := make([]readbench.Range, tryRanges)
+	ranges := make([]strategy.Range, tryRanges)
 	for i := range ranges {
 		start := (size - n) * int64(i) / tryRanges &^ (page - 1)
 		length := min(n, size-start)
-		ranges[i] = readbench.Range{Off: start, N: int(length)}
+		ranges[i] = strategy.Range{Off: start, N: int(length)}
 		if err := a.k.read(a.c.FD, buf[:length], start); err != nil {
 			return nil, fmt.Errorf("reading %d bytes at %d of %s, to measure prefetching: %w", length, start, a.c.Name, err)
 		}
@@ -129,7 +128,7 @@ type candidate struct {
 	err   error               // why it cannot be used
 }
 
-func (a *Advisor) probeCandidate(kind ProbeKind, ranges []readbench.Range) *candidate {
+func (a *Advisor) probeCandidate(kind ProbeKind, ranges []strategy.Range) *candidate {
 	c := &candidate{measured: measured{string(kind), math.MaxInt64}}
 	if c.err = a.k.visible(a.c.FD); c.err == nil {
 		c.err = a.truthful(kind, ranges)
@@ -151,7 +150,7 @@ func (a *Advisor) probeCandidate(kind ProbeKind, ranges []readbench.Range) *cand
 // truthful returns an error if a probe says that what was read a moment ago is not resident. On overlayfs, for
 // instance, cachestat looks at a file that never has pages. A page may have been reclaimed in that moment, but
 // not time and again.
-func (a *Advisor) truthful(kind ProbeKind, ranges []readbench.Range) error {
+func (a *Advisor) truthful(kind ProbeKind, ranges []strategy.Range) error {
 	w := newWorker(a, nil, kind, Madvise)
 	r := ranges[0]
 	buf := make([]byte, r.N)
@@ -166,7 +165,7 @@ func (a *Advisor) truthful(kind ProbeKind, ranges []readbench.Range) error {
 	return errors.New("it says that pages are not resident which were read a moment ago; is the file on a stacked file system (overlayfs) or one without page cache (DAX)?")
 }
 
-func (a *Advisor) hintCandidate(kind HintKind, ranges []readbench.Range) *candidate {
+func (a *Advisor) hintCandidate(kind HintKind, ranges []strategy.Range) *candidate {
 	c := &candidate{measured: measured{string(kind), math.MaxInt64}}
 	if kind == ProcessMadvise {
 		c.err = a.openPidfd()
@@ -249,19 +248,6 @@ func (a *Advisor) pick(what, asked string, from []measured) (best measured, err 
 	return best, nil
 }
 
-// without says in one sentence that what was asked for cannot be used here, and why.
-func (a *Advisor) without(asked string) error {
-	err := fmt.Errorf("prefetching on %s: %s cannot be used here", a.c.Name, asked)
-	for i, why := range a.leftOut {
-		between := "; "
-		if i == 0 {
-			between = ": "
-		}
-		err = fmt.Errorf("%w%s%w", err, between, why)
-	}
-	return readbench.Unsupported("%w", err)
-}
-
 // readTime is what a quarter of some reads of the device stay below: others may be using it now.
 func (a *Advisor) readTime() (time.Duration, error) {
 	took, err := a.directTimes()
@@ -291,4 +277,17 @@ func (a *Advisor) directTimes() (took []time.Duration, err error) {
 		took = append(took, a.k.now().Sub(start))
 	}
 	return took, nil
+}
+
+// without says in one sentence that what was asked for cannot be used here, and why.
+func (a *Advisor) without(asked string) error {
+	err := fmt.Errorf("prefetching on %s: %s cannot be used here", a.c.Name, asked)
+	for i, why := range a.leftOut {
+		between := "; "
+		if i == 0 {
+			between = ": "
+		}
+		err = fmt.Errorf("%w%s%w", err, between, why)
+	}
+	return strategy.Unsupported("%w", err)
 }

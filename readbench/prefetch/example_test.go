@@ -3,8 +3,9 @@ package prefetch_test
 import (
 	"fmt"
 
-	"github.com/readbench/suite/readbench"
 	"github.com/readbench/suite/readbench/prefetch"
+	"github.com/readbench/suite/readbench/strategies"
+	"github.com/readbench/suite/readbench/strategy"
 )
 
 // everyOther probes every other range of a worker: a policy from outside, in the fewest lines.
@@ -19,24 +20,24 @@ func (everyOther) Open(prefetch.Target) func(worker int) prefetch.Decider {
 
 type everyOtherWorker struct{ ranges int }
 
-func (w *everyOtherWorker) Decide(readbench.Range) prefetch.Action {
+func (w *everyOtherWorker) Decide(strategy.Range) prefetch.Action {
 	if w.ranges++; w.ranges%2 == 0 {
 		return prefetch.Skip
 	}
 	return prefetch.Probe // and hint it, if it is not resident
 }
 
-func (*everyOtherWorker) Learn(readbench.Range, bool) {}
+func (*everyOtherWorker) Learn(strategy.Range, bool) {}
 
 func ExamplePolicy() {
 	// In a file of your own, mine_test.go:
 	//
 	//	func TestMain(m *testing.M)            { readbench.Main(m) }
-	//	func TestMine(t *testing.T)            { readtest.Test(t, prefetch.MmapRandom(everyOther{})) }
+	//	func TestMine(t *testing.T)            { readtest.Test(t, strategies.Prefetching{Policy: everyOther{}, Random: true}) }
 	//	func BenchmarkMmapRandomPrefetch(b *testing.B) {
-	//		random.RunPolicies(b, prefetch.Strategy{Random: true}, everyOther{}) // beside READBENCH_POLICIES
+	//		random.RunPolicies(b, strategies.Prefetching{Random: true}, everyOther{}) // beside READBENCH_POLICIES
 	//	}
-	fmt.Println(prefetch.MmapRandom(everyOther{}).(readbench.Labeler).Labels())
+	fmt.Println(strategies.Prefetching{Policy: everyOther{}, Random: true}.Labels())
 	// Output: [policy=every-other]
 }
 

@@ -8,7 +8,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/readbench/suite/readbench"
+	"github.com/readbench/suite/readbench/strategy"
 )
 
 // fake is a kernel whose calls cost what it says, and fail as it says. Its file is all zeros.
@@ -17,7 +17,7 @@ type fake struct {
 	cost     map[string]time.Duration // of a call, or of a range of process_madvise
 	fails    map[string]error
 	resident func(page int64) bool
-	hinted   []readbench.Range // in order, by whatever call
+	hinted   []strategy.Range // in order, by whatever call
 	calls    map[string]int
 	partial  int // bytes that process_madvise advises at the most in one call, 0 for all
 	data     []byte
@@ -65,11 +65,11 @@ func (f *fake) kernel() *kernel {
 			return f.call("mincore", 1)
 		},
 		fadvise: func(_ int, off, n int64) error {
-			f.hinted = append(f.hinted, readbench.Range{Off: off, N: int(n)})
+			f.hinted = append(f.hinted, strategy.Range{Off: off, N: int(n)})
 			return f.call("fadvise", 1)
 		},
 		madvise: func(p []byte) error {
-			f.hinted = append(f.hinted, readbench.Range{Off: f.offset(&p[0]), N: len(p)})
+			f.hinted = append(f.hinted, strategy.Range{Off: f.offset(&p[0]), N: len(p)})
 			return f.call("madvise", 1)
 		},
 		processMadvise: func(_ int, iov []unix.Iovec) (n int, err error) {
@@ -79,7 +79,7 @@ func (f *fake) kernel() *kernel {
 					length = min(length, f.partial-n)
 				}
 				if length > 0 {
-					f.hinted = append(f.hinted, readbench.Range{Off: f.offset(v.Base), N: length})
+					f.hinted = append(f.hinted, strategy.Range{Off: f.offset(v.Base), N: length})
 				}
 				n += length
 			}

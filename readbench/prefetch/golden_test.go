@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/readbench/suite/readbench"
+	"github.com/readbench/suite/readbench/strategy"
 )
 
 const page = 4096
@@ -35,9 +35,9 @@ func deciders(p Policy, t Target) []Decider {
 func replay(d Decider, truth string, batch int, skips bool) string {
 	said := []byte(strings.Repeat(".", len(truth)))
 	skipper, _ := d.(Skipper)
-	ranges := make([]readbench.Range, len(truth))
+	ranges := make([]strategy.Range, len(truth))
 	for i := range ranges {
-		ranges[i] = readbench.Range{Off: int64(i)*page + 1, N: page - 1}
+		ranges[i] = strategy.Range{Off: int64(i)*page + 1, N: page - 1}
 	}
 	for start := 0; start < len(truth); start += batch {
 		end := min(start+batch, len(truth))
@@ -47,7 +47,7 @@ func replay(d Decider, truth string, batch int, skips bool) string {
 					break
 				}
 			}
-			r := readbench.Range{Off: int64(i) * page, N: page}
+			r := strategy.Range{Off: int64(i) * page, N: page}
 			switch d.Decide(r) {
 			case Probe:
 				said[i] = truth[i]
@@ -149,12 +149,12 @@ func TestBitmapRemembersPages(t *testing.T) {
 		first, last int64 // pages
 		want        Action
 	}{{0, 129, Skip}, {60, 70, Skip}, {63, 63, Skip}, {64, 64, Skip}, {129, 130, Probe}, {130, 130, Probe}, {0, 200, Probe}, {1023, 1023, Probe}} {
-		r := readbench.Range{Off: c.first * page, N: int(c.last-c.first+1) * page}
+		r := strategy.Range{Off: c.first * page, N: int(c.last-c.first+1) * page}
 		if got := d.Decide(r); got != c.want {
 			t.Errorf("pages %d to %d: %v, want %v", c.first, c.last, got, c.want)
 		}
 	}
-	whole := readbench.Range{N: 1024 * page}
+	whole := strategy.Range{N: 1024 * page}
 	if d.Learn(whole, true); d.Decide(whole) != Skip {
 		t.Error("it does not remember a range of many words")
 	}
@@ -165,7 +165,7 @@ func TestBitmapAtTheEnd(t *testing.T) {
 	tg := target(1)
 	tg.Size = 64*page + 100
 	d := deciders(Bitmap(), tg)[0]
-	r := readbench.Range{Off: 64 * page, N: 100}
+	r := strategy.Range{Off: 64 * page, N: 100}
 	if d.Decide(r) != Probe {
 		t.Error("it knows what it never saw")
 	}

@@ -7,10 +7,9 @@ package prefetch
 
 import (
 	"fmt"
-	"strings"
 	"time"
 
-	"github.com/readbench/suite/readbench"
+	"github.com/readbench/suite/readbench/strategy"
 )
 
 // An Action is what is done about one range before it is read.
@@ -66,14 +65,14 @@ type Target struct {
 // A Decider is a policy's part of one worker. It is used by one goroutine, and must not allocate. What it
 // shares with those of other workers it must guard itself.
 //
-// It may also implement Skipper and readbench.Forgetter; each is looked up once.
+// It may also implement Skipper and strategy.Forgetter; each is looked up once.
 type Decider interface {
 	// Decide says what to do about r, the next range in the order of reading. r is rounded out to whole pages, and
 	// cut at the end of the file.
-	Decide(r readbench.Range) Action
+	Decide(r strategy.Range) Action
 	// Learn tells what the probe of r said, after Decide returned Probe for it and before any other range is
 	// decided about. resident is true if all pages of r are in the page cache; if not, r is hinted.
-	Learn(r readbench.Range, resident bool)
+	Learn(r strategy.Range, resident bool)
 }
 
 // A Skipper is a Decider that can skip several ranges in one call, which costs less than to decide about each.
@@ -81,7 +80,7 @@ type Skipper interface {
 	// Skip returns how many of the next ranges, rs[0] first, are to be skipped: 0…len(rs). They count as
 	// decided about. If some are left, Decide is called for the first of them. rs has at least one range, as
 	// they are read: not rounded out to pages. It is the caller's and must not be kept.
-	Skip(rs []readbench.Range) int
+	Skip(rs []strategy.Range) int
 }
 
 // A Probeless is a Policy that never returns Probe: it works where the kernel does not tell residency.
@@ -89,28 +88,4 @@ type Probeless interface {
 	Policy
 	// Probeless does nothing; that it is there says it.
 	Probeless()
-}
-
-// Policies returns the policies of this package, in the order in which tables show them.
-func Policies() []Policy {
-	return []Policy{None(), Always(), Loaded(), Backoff(), BackoffLocal(), SlowClimb(), RunLength(), Bitmap(), Adaptive()}
-}
-
-// Names are the names of Policies, in the same order.
-func Names() []string {
-	var names []string
-	for _, p := range Policies() {
-		names = append(names, p.Name())
-	}
-	return names
-}
-
-// New returns the policy of this package that has that name.
-func New(name string) (Policy, error) {
-	for _, p := range Policies() {
-		if p.Name() == name {
-			return p, nil
-		}
-	}
-	return nil, fmt.Errorf("there is no prefetch policy %q; there are %s (a policy of your own needs no name here: pass its value)", name, strings.Join(Names(), ", "))
 }

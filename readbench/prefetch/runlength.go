@@ -6,7 +6,7 @@ import (
 
 	"golang.org/x/sys/cpu"
 
-	"github.com/readbench/suite/readbench"
+	"github.com/readbench/suite/readbench/strategy"
 )
 
 // RunLength probes every range until 1024 in a row were hits; from then on each range is probed with a
@@ -39,13 +39,13 @@ type runLengthDecider struct {
 }
 
 // Skip skips up to the next probe.
-func (d *runLengthDecider) Skip(rs []readbench.Range) int {
+func (d *runLengthDecider) Skip(rs []strategy.Range) int {
 	n := min(len(rs), d.gap)
 	d.gap -= n
 	return n
 }
 
-func (d *runLengthDecider) Decide(readbench.Range) Action {
+func (d *runLengthDecider) Decide(strategy.Range) Action {
 	if d.gap == 0 {
 		return Probe
 	}
@@ -53,7 +53,7 @@ func (d *runLengthDecider) Decide(readbench.Range) Action {
 	return Skip
 }
 
-func (d *runLengthDecider) Learn(_ readbench.Range, resident bool) {
+func (d *runLengthDecider) Learn(_ strategy.Range, resident bool) {
 	if !resident {
 		d.run = 0
 	} else if d.run < runHits {

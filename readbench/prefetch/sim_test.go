@@ -4,7 +4,7 @@ import (
 	"math/rand/v2"
 	"time"
 
-	"github.com/readbench/suite/readbench"
+	"github.com/readbench/suite/readbench/strategy"
 )
 
 // The simulator replays a trace of hits and misses against a table of costs. Time is simulated, in nanoseconds:
@@ -46,11 +46,11 @@ const asked = 2
 
 // trace says which ranges of a worker are cold, in order. It is called once for each batch, whose ranges are drawn from
 // the whole file; a trace may move them.
-type trace func(rng *rand.Rand, batch int, ranges *[simBatch]readbench.Range, cold *[simBatch]bool)
+type trace func(rng *rand.Rand, batch int, ranges *[simBatch]strategy.Range, cold *[simBatch]bool)
 
 // steady: each range is cold with the same probability.
 func steady(share float64) trace {
-	return func(rng *rand.Rand, _ int, _ *[simBatch]readbench.Range, cold *[simBatch]bool) {
+	return func(rng *rand.Rand, _ int, _ *[simBatch]strategy.Range, cold *[simBatch]bool) {
 		for i := range cold {
 			cold[i] = rng.Float64() < share
 		}
@@ -59,7 +59,7 @@ func steady(share float64) trace {
 
 // shifts goes through shares, each for so many batches.
 func shifts(batches int, shares ...float64) trace {
-	return func(rng *rand.Rand, batch int, ranges *[simBatch]readbench.Range, cold *[simBatch]bool) {
+	return func(rng *rand.Rand, batch int, ranges *[simBatch]strategy.Range, cold *[simBatch]bool) {
 		steady(shares[min(batch/batches, len(shares)-1)])(rng, batch, ranges, cold)
 	}
 }
@@ -67,7 +67,7 @@ func shifts(batches int, shares ...float64) trace {
 // apart: each range is cold with the same probability; those that are lie in the second half of the file, the others in
 // the first.
 func apart(share float64) trace {
-	return func(rng *rand.Rand, batch int, ranges *[simBatch]readbench.Range, cold *[simBatch]bool) {
+	return func(rng *rand.Rand, batch int, ranges *[simBatch]strategy.Range, cold *[simBatch]bool) {
 		steady(share)(rng, batch, ranges, cold)
 		for i := range ranges {
 			const half = simSlots / 2 * simBytes
@@ -80,7 +80,7 @@ func apart(share float64) trace {
 
 // bursts: all is hot, but every so many batches all ranges of some batches in a row are cold.
 func bursts(every, length int) trace {
-	return func(_ *rand.Rand, batch int, _ *[simBatch]readbench.Range, cold *[simBatch]bool) {
+	return func(_ *rand.Rand, batch int, _ *[simBatch]strategy.Range, cold *[simBatch]bool) {
 		for i := range cold {
 			cold[i] = batch%every >= every-length
 		}
@@ -247,7 +247,7 @@ type simWorker struct {
 	at      int // step of the batch: a decision about each range, then the read of each
 	faults  int // of the read under way
 	cold    [simBatch]bool
-	ranges  [simBatch]readbench.Range
+	ranges  [simBatch]strategy.Range
 	hinted  [simBatch]bool
 	done    [simBatch]float64 // when the data of a hinted range is there
 }
@@ -257,7 +257,7 @@ func (w *simWorker) draw(batch int) {
 	w.at, w.faults = 0, 0
 	w.hinted = [simBatch]bool{}
 	for i := range w.ranges {
-		w.ranges[i] = readbench.Range{Off: int64(w.rng.Uint64()%simSlots) * simBytes, N: simBytes}
+		w.ranges[i] = strategy.Range{Off: int64(w.rng.Uint64()%simSlots) * simBytes, N: simBytes}
 	}
 	w.trace(w.rng, batch, &w.ranges, &w.cold)
 }

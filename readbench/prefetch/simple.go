@@ -1,6 +1,6 @@
 package prefetch
 
-import "github.com/readbench/suite/readbench"
+import "github.com/readbench/suite/readbench/strategy"
 
 // None never probes and never hints: what hot reads cannot be faster than.
 func None() Policy { return none{} }
@@ -19,8 +19,8 @@ type always struct{}
 func (always) Name() string                  { return "always" }
 func (always) Probeless()                    {}
 func (always) Open(Target) func(int) Decider { return func(int) Decider { return always{} } }
-func (always) Decide(readbench.Range) Action { return Hint }
-func (always) Learn(readbench.Range, bool)   {}
+func (always) Decide(strategy.Range) Action  { return Hint }
+func (always) Learn(strategy.Range, bool)    {}
 
 // Loaded probes every range and hints the misses (apache/lucene pull request 16145 calls that rm-backoff).
 func Loaded() Policy { return loaded{} }
@@ -29,5 +29,5 @@ type loaded struct{}
 
 func (loaded) Name() string                  { return "loaded" }
 func (loaded) Open(Target) func(int) Decider { return func(int) Decider { return loaded{} } }
-func (loaded) Decide(readbench.Range) Action { return Probe }
-func (loaded) Learn(readbench.Range, bool)   {}
+func (loaded) Decide(strategy.Range) Action  { return Probe }
+func (loaded) Learn(strategy.Range, bool)    {}

@@ -10,7 +10,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/readbench/suite/readbench"
+	"github.com/readbench/suite/readbench/strategy"
 )
 
 // What the simulator is fed with: costs, traces, and what is asked of the policies. docs/policies.md has the
@@ -164,7 +164,7 @@ func TestSimulatedShifts(t *testing.T) {
 		// Hot long enough to trust (not timed), then 100 batches hot, 400 cold, and hot again, long enough to
 		// trust.
 		const before, cold, after = 1000, 400, 8000
-		tr := func(_ *rand.Rand, batch int, _ *[simBatch]readbench.Range, truth *[simBatch]bool) {
+		tr := func(_ *rand.Rand, batch int, _ *[simBatch]strategy.Range, truth *[simBatch]bool) {
 			for i := range truth {
 				truth[i] = batch >= before+100 && batch < before+100+cold
 			}

@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/readbench/suite/internal/mapping"
-	"github.com/readbench/suite/readbench"
+	"github.com/readbench/suite/readbench/strategy"
 )
 
 // A Worker advises the batches of one goroutine. It allocates only when a batch has more ranges to hint than
@@ -18,8 +18,8 @@ type Worker struct {
 	_       cpu.CacheLinePad
 	decider Decider
 	skipper Skipper // nil if the decider is none
-	probe   func(readbench.Range) (resident bool, err error)
-	hint    func(readbench.Range) error
+	probe   func(strategy.Range) (resident bool, err error)
+	hint    func(strategy.Range) error
 	data    []byte
 	page    int64
 	size    int64
@@ -33,6 +33,21 @@ type Worker struct {
 	probeCalls, hintCalls  uint64
 	probed, missed, hinted uint64 // ranges
 	_                      cpu.CacheLinePad
+}
+
+// A Worker does for a reader what the runner may ask of it.
+var _ interface {
+	strategy.Prefetcher
+	strategy.Counter
+} = (*Worker)(nil)
+
+// Worker makes the part of one worker, 0 ≤ id < Config.Workers. It is nil if the policy neither probes nor hints.
+func (a *Advisor) Worker(id int) *Worker {
+	d := a.open(id)
+	if d == nil {
+		return nil
+	}
+	return newWorker(a, d, a.c.Probe, a.c.Hint)
 }
 
 func newWorker(a *Advisor, d Decider, probe ProbeKind, hint HintKind) *Worker {
@@ -59,7 +74,7 @@ func newWorker(a *Advisor, d Decider, probe ProbeKind, hint HintKind) *Worker {
 
 // Prefetch asks the policy about each range, in order, and does what it says. The error is that of the first
 // call that failed; the rest of the batch is not advised then. rs is not kept.
-func (w *Worker) Prefetch(rs []readbench.Range) error {
+func (w *Worker) Prefetch(rs []strategy.Range) error {
 	w.pending = w.pending[:0]
 	for len(rs) > 0 {
 		if w.skipper != nil {
@@ -69,7 +84,7 @@ func (w *Worker) Prefetch(rs []readbench.Range) error {
 		}
 		start, n := mapping.RoundOut(rs[0].Off, rs[0].N, w.page, w.size)
 		rs = rs[1:]
-		r := readbench.Range{Off: start, N: int(n)}
+		r := strategy.Range{Off: start, N: int(n)}
 		if action := w.decider.Decide(r); action != Skip {
 			if err := w.act(action, r); err != nil {
 				return err
@@ -83,7 +98,7 @@ func (w *Worker) Prefetch(rs []readbench.Range) error {
 }
 
 // act probes, and hints.
-func (w *Worker) act(action Action, r readbench.Range) error {
+func (w *Worker) act(action Action, r strategy.Range) error {
 	switch action {
 	case Probe:
 		resident, err := w.probe(r)
@@ -113,25 +128,25 @@ func (w *Worker) Forget() {
 
 // Counts are the successful calls by kind; and, as if they were kinds, the ranges that were probed, found
 // missing by a probe, and hinted.
-func (w *Worker) Counts() readbench.Counts {
+func (w *Worker) Counts() strategy.Counts {
 	calls := map[string]uint64{string(w.hintKind): w.hintCalls, "hinted": w.hinted}
 	if w.probeKind != "" {
 		calls[string(w.probeKind)] = w.probeCalls
 		calls["probed"], calls["missed"] = w.probed, w.missed
 	}
-	return readbench.Counts{Calls: calls}
+	return strategy.Counts{Calls: calls}
 }
 
 // failed is the error of a call on a range.
-func (w *Worker) failed(call string, r readbench.Range, err error) error {
+func (w *Worker) failed(call string, r strategy.Range, err error) error {
 	return fmt.Errorf("%s of %d bytes at %d of %s: %w", call, r.N, r.Off, w.a.c.Name, err)
 }
 
-func (w *Worker) noProbe(r readbench.Range) (bool, error) {
-	return false, w.failed("probe", r, fmt.Errorf("policy %s says that it does not probe, and probes cannot be used here: %w", w.a.c.Policy.Name(), readbench.ErrUnsupported))
+func (w *Worker) noProbe(r strategy.Range) (bool, error) {
+	return false, w.failed("probe", r, fmt.Errorf("policy %s says that it does not probe, and probes cannot be used here: %w", w.a.c.Policy.Name(), strategy.ErrUnsupported))
 }
 
-func (w *Worker) cachestat(r readbench.Range) (bool, error) {
+func (w *Worker) cachestat(r strategy.Range) (bool, error) {
 	pages, err := w.a.k.cachestat(w.a.c.FD, r.Off, int64(r.N))
 	if err != nil {
 		return false, w.failed("cachestat", r, err)
@@ -142,7 +157,7 @@ func (w *Worker) cachestat(r readbench.Range) (bool, error) {
 }
 
 // mincore asks for as many pages at a time as its vector has room for, until one is missing.
-func (w *Worker) mincore(r readbench.Range) (bool, error) {
+func (w *Worker) mincore(r strategy.Range) (bool, error) {
 	system := w.a.k.page
 	for p := w.data[r.Off : r.Off+int64(r.N)]; len(p) > 0; {
 		now := min(len(p), len(w.vec)*system)
@@ -160,7 +175,7 @@ func (w *Worker) mincore(r readbench.Range) (bool, error) {
 	return true, nil
 }
 
-func (w *Worker) fadvise(r readbench.Range) error {
+func (w *Worker) fadvise(r strategy.Range) error {
 	if err := w.a.k.fadvise(w.a.c.FD, r.Off, int64(r.N)); err != nil {
 		return w.failed("fadvise WILLNEED", r, err)
 	}
@@ -168,7 +183,7 @@ func (w *Worker) fadvise(r readbench.Range) error {
 	return nil
 }
 
-func (w *Worker) madvise(r readbench.Range) error {
+func (w *Worker) madvise(r strategy.Range) error {
 	if err := w.a.k.madvise(w.data[r.Off : r.Off+int64(r.N)]); err != nil {
 		return w.failed("madvise WILLNEED", r, err)
 	}
@@ -177,7 +192,7 @@ func (w *Worker) madvise(r readbench.Range) error {
 }
 
 // gather keeps a range for processMadvise.
-func (w *Worker) gather(r readbench.Range) error {
+func (w *Worker) gather(r strategy.Range) error {
 	iov := unix.Iovec{Base: &w.data[r.Off]}
 	iov.SetLen(r.N)
 	w.pending = append(w.pending, iov)
@@ -213,7 +228,7 @@ func (w *Worker) processMadvise() error {
 	return nil
 }
 
-func (w *Worker) rangeOf(iov unix.Iovec) readbench.Range {
+func (w *Worker) rangeOf(iov unix.Iovec) strategy.Range {
 	off := uintptr(unsafe.Pointer(iov.Base)) - uintptr(unsafe.Pointer(unsafe.SliceData(w.data)))
-	return readbench.Range{Off: int64(off), N: int(iov.Len)}
+	return strategy.Range{Off: int64(off), N: int(iov.Len)}
 }

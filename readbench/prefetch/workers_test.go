@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/readbench/suite/readbench"
+	"github.com/readbench/suite/readbench/strategy"
 )
 
 // The policies that share say so by what one worker sees of another's ranges; the others see nothing.
@@ -46,9 +46,9 @@ func TestDecisionsDoNotAllocate(t *testing.T) {
 			continue
 		}
 		truths := []string{rep("h", 1000), rep("m", 100), rep("hhm", 100)}
-		ranges := make([]readbench.Range, 1000)
+		ranges := make([]strategy.Range, 1000)
 		for i := range ranges {
-			ranges[i] = readbench.Range{Off: int64(i) * page, N: page}
+			ranges[i] = strategy.Range{Off: int64(i) * page, N: page}
 		}
 		allocs := testing.AllocsPerRun(20, func() {
 			for _, truth := range truths {
@@ -76,16 +76,16 @@ func TestSkipStaysWithinTheBatch(t *testing.T) {
 		if !ok {
 			continue
 		}
-		ranges := make([]readbench.Range, 23)
+		ranges := make([]strategy.Range, 23)
 		for i := range ranges {
-			ranges[i] = readbench.Range{Off: int64(i) * page, N: page}
+			ranges[i] = strategy.Range{Off: int64(i) * page, N: page}
 		}
 		for i := range 100_000 {
 			n := 1 + i%23
 			if got := s.Skip(ranges[:n]); got < 0 || got > n {
 				t.Fatalf("%s: Skip of %d ranges = %d", p.Name(), n, got)
 			} else if got < n {
-				r := readbench.Range{Off: int64(i%1000) * page, N: page}
+				r := strategy.Range{Off: int64(i%1000) * page, N: page}
 				if d.Decide(r) == Probe {
 					d.Learn(r, i%20_000 > 10)
 				}

@@ -4,6 +4,7 @@ import (
 	"syscall"
 
 	"github.com/readbench/suite/readbench"
+	"github.com/readbench/suite/readbench/strategy"
 )
 
 // A Call is one kernel call, or a short loop of one, that is measured.
@@ -16,7 +17,7 @@ type Call struct {
 	pidfd  bool // it names the process by a descriptor
 	looks  bool // the kernel answers it only to those who may know the residency of the file
 	capped bool // the kernel cuts its ranges at hintLimit
-	do     func(c *caller, rs []readbench.Range) error
+	do     func(c *caller, rs []strategy.Range) error
 
 	// refused are the errors that mean, when the first call is made, "not here": the row is skipped with what stands here,
 	// the likely cause and the remedy. Any other error fails it.

@@ -10,11 +10,11 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/readbench/suite/internal/mapping"
-	"github.com/readbench/suite/readbench"
+	"github.com/readbench/suite/readbench/strategy"
 )
 
 // span is the mapping's pages that hold r.
-func (c *caller) span(r readbench.Range) []byte {
+func (c *caller) span(r strategy.Range) []byte {
 	start, n := mapping.RoundOut(r.Off, r.N, c.page, c.size)
 	return c.data[start : start+n]
 }
@@ -22,7 +22,7 @@ func (c *caller) span(r readbench.Range) []byte {
 // pagesOf is how many pages n bytes from the start of one touch. (&63 tells the compiler that the shift is one.)
 func (c *caller) pagesOf(n int64) int64 { return (n + c.page - 1) >> (c.pageShift & 63) }
 
-func doMincore(c *caller, rs []readbench.Range) error {
+func doMincore(c *caller, rs []strategy.Range) error {
 	p := c.span(rs[0])
 	pages := c.pages[:c.pagesOf(int64(len(p)))]
 	if err := c.kernel.mincore(p, pages); err != nil {
@@ -38,7 +38,7 @@ func doMincore(c *caller, rs []readbench.Range) error {
 	return nil
 }
 
-func doCachestat(c *caller, rs []readbench.Range) error {
+func doCachestat(c *caller, rs []strategy.Range) error {
 	start, n := mapping.RoundOut(rs[0].Off, rs[0].N, c.page, c.size)
 	c.within = unix.CachestatRange{Off: uint64(start), Len: uint64(n)}
 	if err := c.kernel.cachestat(uint(c.fd), &c.within, &c.stat, 0); err != nil {
@@ -52,7 +52,7 @@ func doCachestat(c *caller, rs []readbench.Range) error {
 	return nil
 }
 
-func doNowait(c *caller, rs []readbench.Range) error {
+func doNowait(c *caller, rs []strategy.Range) error {
 	start, n := mapping.RoundOut(rs[0].Off, rs[0].N, c.page, c.size)
 	c.probed++
 	for off := start; off < start+n; off += c.page {
@@ -75,7 +75,7 @@ func doNowait(c *caller, rs []readbench.Range) error {
 	return nil
 }
 
-func doMadvise(c *caller, rs []readbench.Range) error {
+func doMadvise(c *caller, rs []strategy.Range) error {
 	p := c.span(rs[0])
 	if err := c.kernel.madvise(p, unix.MADV_WILLNEED); err != nil {
 		return fmt.Errorf("madvise WILLNEED on %d bytes: %w", len(p), err)
@@ -84,7 +84,7 @@ func doMadvise(c *caller, rs []readbench.Range) error {
 	return nil
 }
 
-func doPopulate(c *caller, rs []readbench.Range) error {
+func doPopulate(c *caller, rs []strategy.Range) error {
 	p := c.span(rs[0])
 	for {
 		switch err := c.kernel.madvise(p, unix.MADV_POPULATE_READ); {
@@ -99,7 +99,7 @@ func doPopulate(c *caller, rs []readbench.Range) error {
 	}
 }
 
-func doProcessMadvise(c *caller, rs []readbench.Range) error {
+func doProcessMadvise(c *caller, rs []strategy.Range) error {
 	total := 0
 	for i, r := range rs {
 		p := c.span(r)
@@ -117,7 +117,7 @@ func doProcessMadvise(c *caller, rs []readbench.Range) error {
 	return nil
 }
 
-func doFadvise(c *caller, rs []readbench.Range) error {
+func doFadvise(c *caller, rs []strategy.Range) error {
 	start, n := mapping.RoundOut(rs[0].Off, rs[0].N, c.page, c.size)
 	if err := c.kernel.fadvise(c.fd, start, n, unix.FADV_WILLNEED); err != nil {
 		return fmt.Errorf("posix_fadvise WILLNEED on %d bytes at %d: %w", n, start, err)
@@ -126,7 +126,7 @@ func doFadvise(c *caller, rs []readbench.Range) error {
 	return nil
 }
 
-func doReadahead(c *caller, rs []readbench.Range) error {
+func doReadahead(c *caller, rs []strategy.Range) error {
 	start, n := mapping.RoundOut(rs[0].Off, rs[0].N, c.page, c.size)
 	if err := c.kernel.readahead(c.fd, start, n); err != nil {
 		return fmt.Errorf("readahead of %d bytes at %d: %w", n, start, err)

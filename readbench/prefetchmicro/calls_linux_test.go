@@ -12,28 +12,31 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/readbench/suite/internal/datafile"
+	"github.com/readbench/suite/internal/files"
 	"github.com/readbench/suite/internal/mapping"
 	"github.com/readbench/suite/readbench"
+	"github.com/readbench/suite/readbench/config"
+	"github.com/readbench/suite/readbench/strategy"
 )
 
-func openFile(t *testing.T) (*readbench.File, readbench.Setup) {
+func openFile(t *testing.T) (*strategy.File, strategy.Setup) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "data.bin")
 	if _, err := datafile.Create(t.Context(), datafile.Spec{Path: path, Size: 4 << 20, Seed: 1}); err != nil {
 		t.Fatal(err)
 	}
 	f := readFile(t, path)
-	return f, readbench.Setup{Threads: 1, Batch: processMadviseRanges, MaxRange: 4 * f.PageSize()}
+	return f, strategy.Setup{Threads: 1, Batch: processMadviseRanges, MaxRange: 4 * f.PageSize()}
 }
 
 // readFile opens a file to read.
-func readFile(t *testing.T, path string) *readbench.File {
+func readFile(t *testing.T, path string) *strategy.File {
 	t.Helper()
-	c, err := readbench.Load([]string{readbench.EnvPrefix + "FILE=" + path})
+	c, err := config.Load([]string{config.EnvPrefix + "FILE=" + path}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	f, err := readbench.OpenFile(t.Context(), c)
+	f, err := files.Open(t.Context(), c, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -42,7 +45,7 @@ func readFile(t *testing.T, path string) *readbench.File {
 			t.Error(err)
 		}
 	})
-	return f
+	return f.File
 }
 
 // failing is a kernel whose calls fail with err once they were made as often as after says.
@@ -93,7 +96,7 @@ func TestRefusedAtOpen(t *testing.T) {
 	for _, c := range Calls() {
 		for _, errno := range []unix.Errno{unix.ENOSYS, unix.EPERM, unix.EOPNOTSUPP, unix.EINVAL, unix.EIO, unix.EFAULT, unix.ENOMEM, unix.EBADF} {
 			t.Run(c.name+"/"+unix.ErrnoName(errno), func(t *testing.T) {
-				_, err := strategy{c, mapping.Random, false, failing(errno, 0)}.Open(f, setup)
+				_, err := measured{c, mapping.Random, false, failing(errno, 0), nil}.Open(f, setup)
 				requireRefusal(t, err, errno, remedies[c.name][errno])
 			})
 		}
@@ -102,7 +105,7 @@ func TestRefusedAtOpen(t *testing.T) {
 		t.Run("pidfd_open/"+unix.ErrnoName(errno), func(t *testing.T) {
 			k := linux
 			k.pidfdOpen = func(int, int) (int, error) { return -1, errno }
-			_, err := strategy{ProcessMadvise(), mapping.Random, false, k}.Open(f, setup)
+			_, err := measured{ProcessMadvise(), mapping.Random, false, k, nil}.Open(f, setup)
 			requireRefusal(t, err, errno, remedy)
 		})
 	}
@@ -114,7 +117,7 @@ func requireRefusal(t *testing.T, err error, errno unix.Errno, remedies []string
 	if !errors.Is(err, errno) {
 		t.Fatalf("the error is %v", err)
 	}
-	if skip := errors.Is(err, readbench.ErrUnsupported); skip != (remedies != nil) {
+	if skip := errors.Is(err, strategy.ErrUnsupported); skip != (remedies != nil) {
 		t.Errorf("skipped: %v: %v", skip, err)
 	}
 	for _, want := range remedies {
@@ -135,11 +138,11 @@ func TestProcessDescriptor(t *testing.T) {
 			made++
 			return linux.pidfdOpen(pid, flags)
 		}
-		o, err := strategy{c, mapping.Random, false, k}.Open(f, setup)
+		o, err := measured{c, mapping.Random, false, k, nil}.Open(f, setup)
 		if err == nil {
 			err = o.Close()
 		}
-		if err != nil && !errors.Is(err, readbench.ErrUnsupported) {
+		if err != nil && !errors.Is(err, strategy.ErrUnsupported) {
 			t.Error(err)
 		}
 		if want := c.name == "process-madvise"; made > 1 || made == 1 != want {
@@ -154,7 +157,7 @@ func TestRefusedLater(t *testing.T) {
 	for _, c := range Calls() {
 		for _, errno := range []unix.Errno{unix.EINVAL, unix.EPERM, unix.ENOSYS, unix.EIO} {
 			t.Run(c.name+"/"+unix.ErrnoName(errno), func(t *testing.T) {
-				r, do := reader(t, strategy{c, mapping.Normal, false, failing(errno, 5+1)}, f, setup) // 5 by nowait and 1 by others at open
+				r, do := reader(t, measured{c, mapping.Normal, false, failing(errno, 5+1), nil}, f, setup) // 5 by nowait and 1 by others at open
 				var err error
 				calls := uint64(0)
 				for err == nil && calls < 100 {
@@ -166,7 +169,7 @@ func TestRefusedLater(t *testing.T) {
 				if !errors.Is(err, errno) {
 					t.Fatalf("after %d calls: %v", calls, err)
 				}
-				if errors.Is(err, readbench.ErrUnsupported) {
+				if errors.Is(err, strategy.ErrUnsupported) {
 					t.Errorf("a failure in mid-run is a reason to skip: %v", err)
 				}
 				if n := r.Counts().Calls[c.kind]; n > calls+5 || n < calls {
@@ -180,12 +183,12 @@ func TestRefusedLater(t *testing.T) {
 // rangeEvery is how far apart, in bytes, the ranges are that reader's calls get.
 const rangeEvery = 1 << 18
 
-// reader opens a strategy; do makes its call on a batch of ranges.
-func reader(t *testing.T, s strategy, f *readbench.File, setup readbench.Setup) (c *caller, do func() error) {
+// reader opens a call; do makes its call on a batch of ranges.
+func reader(t *testing.T, s measured, f *strategy.File, setup strategy.Setup) (c *caller, do func() error) {
 	t.Helper()
 	o, err := s.Open(f, setup)
 	if err != nil {
-		if errors.Is(err, readbench.ErrUnsupported) {
+		if errors.Is(err, strategy.ErrUnsupported) {
 			t.Skip(err)
 		}
 		t.Fatal(err)
@@ -200,9 +203,9 @@ func reader(t *testing.T, s strategy, f *readbench.File, setup readbench.Setup) 
 		t.Fatal(err)
 	}
 	c = r.(*caller)
-	rs := make([]readbench.Range, s.batch)
+	rs := make([]strategy.Range, s.batch)
 	for i := range rs {
-		rs[i] = readbench.Range{Off: int64(i)*rangeEvery + c.page - 1, N: 4 * int(c.page)}
+		rs[i] = strategy.Range{Off: int64(i)*rangeEvery + c.page - 1, N: 4 * int(c.page)}
 	}
 	return c, func() error { return c.do(c, rs) }
 }
@@ -228,7 +231,7 @@ func TestInterrupted(t *testing.T) {
 				}
 				return len(p), nil
 			}
-			c, do := reader(t, strategy{tc.call, mapping.Random, false, k}, f, setup)
+			c, do := reader(t, measured{tc.call, mapping.Random, false, k, nil}, f, setup)
 			if err := do(); err != nil {
 				t.Fatal(err)
 			}
@@ -251,7 +254,7 @@ func TestPartialProcessMadvise(t *testing.T) {
 		}
 		return n, err
 	}
-	_, do := reader(t, strategy{ProcessMadvise(), mapping.Random, false, k}, f, setup)
+	_, do := reader(t, measured{ProcessMadvise(), mapping.Random, false, k, nil}, f, setup)
 	if err := do(); err == nil || !strings.Contains(err.Error(), "it advised") {
 		t.Errorf("the error is %v", err)
 	}
@@ -262,7 +265,7 @@ func TestCalls(t *testing.T) {
 	f, setup := openFile(t)
 	for _, c := range Calls() {
 		t.Run(c.name, func(t *testing.T) {
-			r, do := reader(t, strategy{c, mapping.Random, false, linux}, f, setup)
+			r, do := reader(t, measured{c, mapping.Random, false, linux, nil}, f, setup)
 			if n := testing.AllocsPerRun(100, func() {
 				if err := do(); err != nil {
 					t.Fatal(err)
@@ -270,7 +273,7 @@ func TestCalls(t *testing.T) {
 			}); n != 0 {
 				t.Errorf("a call allocates %v times", n)
 			}
-			if _, err := r.Read(readbench.Range{N: 1}); err == nil {
+			if _, err := r.Read(strategy.Range{N: 1}); err == nil {
 				t.Error("it delivers bytes")
 			}
 			n := r.Counts()

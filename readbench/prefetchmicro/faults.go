@@ -9,6 +9,7 @@ import (
 
 	"github.com/readbench/suite/internal/mapping"
 	"github.com/readbench/suite/readbench"
+	"github.com/readbench/suite/readbench/strategy"
 )
 
 // RunFaults measures how many page faults per second this machine handles, over THREADS (1, 2, 4, 8 and 16) threads:
@@ -53,7 +54,7 @@ type faults struct{ own bool }
 
 func (faults) Name() string { return "faults" }
 
-func (s faults) Open(f *readbench.File, setup readbench.Setup) (_ readbench.Opened, err error) {
+func (s faults) Open(f *strategy.File, setup strategy.Setup) (_ strategy.Opened, err error) {
 	fd, err := f.Open(0)
 	if err != nil {
 		return nil, fmt.Errorf("faults: %w", err)
@@ -80,7 +81,7 @@ func (s faults) Open(f *readbench.File, setup readbench.Setup) (_ readbench.Open
 
 type faultsOpened struct{ maps []*mapping.Map }
 
-func (o *faultsOpened) Reader(worker int) (readbench.Reader, error) {
+func (o *faultsOpened) Reader(worker int) (strategy.Reader, error) {
 	return &toucher{data: o.maps[worker%len(o.maps)].Bytes()}, nil
 }
 
@@ -109,6 +110,6 @@ type toucher struct {
 }
 
 // Read is not what a toucher is for.
-func (*toucher) Read(readbench.Range) ([]byte, error) {
+func (*toucher) Read(strategy.Range) ([]byte, error) {
 	return nil, errors.New("faults delivers no bytes: it is measured in prefetchmicro only")
 }

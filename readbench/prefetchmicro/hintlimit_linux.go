@@ -50,3 +50,8 @@ func queueLimit(sys string, major, minor uint32) int64 {
 	}
 	return limit
 }
+
+func isDevice(fd *os.File) bool {
+	st, err := fd.Stat()
+	return err == nil && st.Mode()&os.ModeDevice != 0 && st.Mode()&os.ModeCharDevice == 0
+}

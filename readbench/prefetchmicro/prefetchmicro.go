@@ -12,6 +12,7 @@ import (
 
 	"github.com/readbench/suite/internal/mapping"
 	"github.com/readbench/suite/readbench"
+	"github.com/readbench/suite/readbench/strategies"
 )
 
 // Run measures a call in every case, on mappings (or descriptors) without advice and with that of random access, with
@@ -24,7 +25,7 @@ func Run(b *testing.B, c Call) {
 			for _, size := range config.ReadSize.Or(4<<10, 16<<10) {
 				for _, threads := range config.Threads.Or(1, 8) {
 					suite.Run(b, readbench.Row{
-						Strategy: strategy{c, advice, pageCase == "cold", linux}, Case: pageCase, Threads: threads,
+						Strategy: measured{c, advice, pageCase == "cold", linux, config}, Case: pageCase, Threads: threads,
 						Labels: []string{"advice=" + advice.String(), "read=" + size.String()},
 						Effect: c.effect, Batch: c.batch, MaxRange: int(size), Predrawn: true, PerRange: true,
 						Op: op,
@@ -54,7 +55,7 @@ func RunNull(b *testing.B) {
 	for _, pageCase := range config.Cases {
 		for _, threads := range config.Threads.Or(1, 8) {
 			suite.Run(b, readbench.Row{
-				Strategy: readbench.Null(), Case: pageCase, Threads: threads,
+				Strategy: strategies.Null(), Case: pageCase, Threads: threads,
 				Effect: readbench.EffectNone, Batch: 1, MaxRange: 16 << 10, Predrawn: true,
 				Op: func(w *readbench.Worker) (func() error, error) {
 					return func() error { _, err := w.Take(); return err }, nil

@@ -17,6 +17,7 @@ import (
 	"github.com/readbench/suite/internal/pagecache"
 	"github.com/readbench/suite/internal/testfile"
 	"github.com/readbench/suite/readbench"
+	"github.com/readbench/suite/readbench/strategy"
 )
 
 // To those who neither own nor may write the file, mincore says that all is resident, without an error, and cachestat
@@ -38,7 +39,7 @@ func TestResidencyIsHidden(t *testing.T) {
 		k    kernel
 	}{{Mincore(), linux}, {Cachestat(), refusing}} {
 		open := func() error {
-			o, err := strategy{tc.call, mapping.Random, false, tc.k}.Open(f, setup)
+			o, err := measured{tc.call, mapping.Random, false, tc.k, nil}.Open(f, setup)
 			if err == nil {
 				err = o.Close()
 			}
@@ -46,7 +47,7 @@ func TestResidencyIsHidden(t *testing.T) {
 		}
 		var err error
 		as(t, nobody, func() { err = open() })
-		if !errors.Is(err, readbench.ErrUnsupported) || !errors.Is(err, pagecache.ErrUnsupported) || strings.Contains(err.Error(), "seccomp") {
+		if !errors.Is(err, strategy.ErrUnsupported) || !errors.Is(err, pagecache.ErrUnsupported) || strings.Contains(err.Error(), "seccomp") {
 			t.Errorf("%s as somebody else: %v", tc.call.name, err)
 		}
 		if err := open(); tc.call.mapped && err != nil || !tc.call.mapped && !strings.Contains(err.Error(), "seccomp") {
@@ -69,7 +70,7 @@ func as(t *testing.T, uid int, f func()) {
 }
 
 // loopDevice is a block device of the size of f.
-func loopDevice(t *testing.T, f *readbench.File) *readbench.File {
+func loopDevice(t *testing.T, f *strategy.File) *strategy.File {
 	t.Helper()
 	control, err := os.OpenFile("/dev/loop-control", os.O_RDWR, 0)
 	if err != nil {
@@ -108,12 +109,12 @@ func TestReadaheadRefusedOnDevices(t *testing.T) {
 	dev := loopDevice(t, f)
 	for _, tc := range []struct {
 		call     Call
-		f        *readbench.File
+		f        *strategy.File
 		remedies []string
 	}{
 		{Readahead(), dev, []string{"Linux 6.7", "regular file"}}, {Readahead(), f, nil}, {FadviseWillneed(), dev, nil},
 	} {
-		_, err := strategy{tc.call, mapping.Normal, false, failing(unix.EINVAL, 0)}.Open(tc.f, setup)
+		_, err := measured{tc.call, mapping.Normal, false, failing(unix.EINVAL, 0), nil}.Open(tc.f, setup)
 		requireRefusal(t, err, unix.EINVAL, tc.remedies)
 	}
 }
@@ -148,12 +149,12 @@ func TestHintsAreCut(t *testing.T) {
 			}
 			setup := setup
 			setup.MaxRange = int(dev.Size())
-			r, _ := reader(t, strategy{c, mapping.Random, false, linux}, dev, setup)
+			r, _ := reader(t, measured{c, mapping.Random, false, linux, nil}, dev, setup)
 			b := lookBeside(t, dev, r)
 			b.evict(t)
-			rs := make([]readbench.Range, c.batch)
+			rs := make([]strategy.Range, c.batch)
 			for i := range rs {
-				rs[i] = readbench.Range{N: int(dev.Size())}
+				rs[i] = strategy.Range{N: int(dev.Size())}
 				if i > 0 {
 					rs[i].N = 1
 				}
@@ -175,11 +176,11 @@ func TestHintsAreCut(t *testing.T) {
 				{limit - page + 2, false, false},
 			} {
 				setup.MaxRange = int(tc.size)
-				o, err := strategy{c, mapping.Random, tc.cold, linux}.Open(dev, setup)
+				o, err := measured{c, mapping.Random, tc.cold, linux, nil}.Open(dev, setup)
 				if err == nil {
 					err = o.Close()
 				}
-				if err != nil && !errors.Is(err, readbench.ErrUnsupported) || (err != nil) != tc.skip {
+				if err != nil && !errors.Is(err, strategy.ErrUnsupported) || (err != nil) != tc.skip {
 					t.Errorf("%d bytes, cold %v, limit %d: %v", tc.size, tc.cold, limit, err)
 				}
 				if err != nil && (!strings.Contains(err.Error(), fmt.Sprint(limit)) || !strings.Contains(err.Error(), "READ_SIZE")) {

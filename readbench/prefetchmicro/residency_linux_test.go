@@ -15,6 +15,7 @@ import (
 	"github.com/readbench/suite/internal/pagecache"
 	"github.com/readbench/suite/internal/testfile"
 	"github.com/readbench/suite/readbench"
+	"github.com/readbench/suite/readbench/strategy"
 )
 
 // beside is a descriptor of f that reads nothing ahead: it shows and changes what the page cache holds, beside the call.
@@ -23,7 +24,7 @@ type beside struct {
 	caller *caller
 }
 
-func lookBeside(t *testing.T, f *readbench.File, c *caller) beside {
+func lookBeside(t *testing.T, f *strategy.File, c *caller) beside {
 	t.Helper()
 	testfile.RequireDisk(t, t.TempDir())
 	fd, err := f.Open(0)
@@ -98,7 +99,7 @@ func TestProbesTell(t *testing.T) {
 		}
 		for _, advice := range []mapping.Advice{mapping.Normal, mapping.Random} {
 			t.Run(c.name+"/"+advice.String(), func(t *testing.T) {
-				r, do := reader(t, strategy{c, advice, false, linux}, f, setup)
+				r, do := reader(t, measured{c, advice, false, linux, nil}, f, setup)
 				b := lookBeside(t, f, r)
 				probe := func(state string, want uint64, resident ...int64) {
 					b.evict(t)
@@ -131,7 +132,7 @@ func TestHintsRead(t *testing.T) {
 			continue
 		}
 		t.Run(c.name, func(t *testing.T) {
-			r, do := reader(t, strategy{c, mapping.Random, false, linux}, f, setup)
+			r, do := reader(t, measured{c, mapping.Random, false, linux, nil}, f, setup)
 			b := lookBeside(t, f, r)
 			b.evict(t)
 			if err := do(); err != nil {
@@ -150,7 +151,7 @@ func TestHintsRead(t *testing.T) {
 // The probe by RWF_NOWAIT starts to read the first page that it finds missing, where the kernel does so (Linux 6.12).
 func TestNowaitHints(t *testing.T) {
 	f, setup := openFile(t)
-	r, do := reader(t, strategy{Nowait(), mapping.Random, false, linux}, f, setup)
+	r, do := reader(t, measured{Nowait(), mapping.Random, false, linux, nil}, f, setup)
 	b := lookBeside(t, f, r)
 	b.evict(t)
 	b.read(t, 0, 1)

@@ -10,32 +10,33 @@ import (
 	"os"
 	"syscall"
 
-	"golang.org/x/sys/cpu"
 	"golang.org/x/sys/unix"
 
 	"github.com/readbench/suite/internal/mapping"
 	"github.com/readbench/suite/internal/pagecache"
-	"github.com/readbench/suite/readbench"
+	"github.com/readbench/suite/readbench/config"
+	"github.com/readbench/suite/readbench/strategy"
 )
 
-// strategy is a call on a mapping, or a descriptor, with some advice.
-type strategy struct {
+// measured is a call on a mapping, or a descriptor, with some advice.
+type measured struct {
 	Call
 	advice mapping.Advice
 	cold   bool // the row promises that all of its ranges come from the device
 	kernel kernel
+	config *config.Config // nil in tests
 }
 
-func (s strategy) Name() string { return s.name }
+func (s measured) Name() string { return s.name }
 
 // Open makes one call, to see whether the kernel has it.
-func (s strategy) Open(f *readbench.File, setup readbench.Setup) (_ readbench.Opened, err error) {
+func (s measured) Open(f *strategy.File, setup strategy.Setup) (_ strategy.Opened, err error) {
 	fd, err := f.Open(0)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", s.name, err)
 	}
 	page := int64(f.PageSize())
-	o := &opened{strategy: s, fd: fd, pidfd: -1, page: page, size: f.Size(), setup: setup}
+	o := &opened{measured: s, fd: fd, pidfd: -1, page: page, size: f.Size(), setup: setup}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, o.Close())
@@ -43,7 +44,7 @@ func (s strategy) Open(f *readbench.File, setup readbench.Setup) (_ readbench.Op
 	}()
 	if s.cold && s.capped {
 		if err := s.fits(setup.MaxRange, page, hintLimit(fd, "/sys")); err != nil {
-			return nil, setup.Config.Blame(err, "READ_SIZE")
+			return nil, s.config.Blame(err, "READ_SIZE")
 		}
 	}
 	if s.mapped {
@@ -63,7 +64,7 @@ func (s strategy) Open(f *readbench.File, setup readbench.Setup) (_ readbench.Op
 			return nil, s.missing(fd, os.NewSyscallError("pidfd_open", err))
 		}
 	}
-	rs := make([]readbench.Range, s.batch)
+	rs := make([]strategy.Range, s.batch)
 	for i := range rs {
 		rs[i].N = int(min(f.Size(), int64(setup.MaxRange)))
 	}
@@ -78,17 +79,17 @@ func (s strategy) Open(f *readbench.File, setup readbench.Setup) (_ readbench.Op
 
 // fits returns an error that skips a cold row whose ranges of n bytes, rounded out to pages, the kernel would cut at
 // limit bytes without a word, 0 if that is not known.
-func (s strategy) fits(n int, page, limit int64) error {
+func (s measured) fits(n int, page, limit int64) error {
 	_, most := mapping.RoundOut(page-1, n, page, math.MaxInt64)
 	if limit == 0 || most <= limit {
 		return nil
 	}
-	return readbench.Unsupported("%s: a range of %d bytes lies in up to %d bytes of pages, of which the kernel would read no more than %d for one hint; "+
-		"take smaller ranges (%sREAD_SIZE), or raise the device's read_ahead_kb", s.name, n, most, limit, readbench.EnvPrefix)
+	return strategy.Unsupported("%s: a range of %d bytes lies in up to %d bytes of pages, of which the kernel would read no more than %d for one hint; "+
+		"take smaller ranges (%sREAD_SIZE), or raise the device's read_ahead_kb", s.name, n, most, limit, config.EnvPrefix)
 }
 
 // try makes the call once, and looks whether its answers are about the file's pages.
-func (o *opened) try(rs []readbench.Range) error {
+func (o *opened) try(rs []strategy.Range) error {
 	err := o.do(o.caller(), rs)
 	if o.looks {
 		// To those whom the kernel hides residency from, mincore says that all is resident, and cachestat EPERM. (Before
@@ -97,22 +98,22 @@ func (o *opened) try(rs []readbench.Range) error {
 		switch {
 		case hidden == nil:
 		case err == nil && o.mapped:
-			return readbench.Unsupported("%s: %w", o.name, hidden)
+			return strategy.Unsupported("%s: %w", o.name, hidden)
 		case errors.Is(err, unix.EPERM):
-			return readbench.Unsupported("%w: %w", err, hidden)
+			return strategy.Unsupported("%w: %w", err, hidden)
 		}
 	}
 	if err != nil {
 		return o.missing(o.fd, err)
 	}
 	if o.looks && !o.mapped && !pagecache.CachestatSees(o.fd) {
-		return readbench.Unsupported("%s: it does not see the pages of files on overlayfs; take a file on another file system (%sFILE)", o.name, readbench.EnvPrefix)
+		return strategy.Unsupported("%s: it does not see the pages of files on overlayfs; take a file on another file system (%sFILE)", o.name, config.EnvPrefix)
 	}
 	return nil
 }
 
 // missing makes the errors that mean "not here" (Call.refused) a reason to skip the row, with cause and remedy.
-func (s strategy) missing(fd *os.File, err error) error {
+func (s measured) missing(fd *os.File, err error) error {
 	var errno syscall.Errno
 	if !errors.As(err, &errno) {
 		return err
@@ -124,12 +125,7 @@ func (s strategy) missing(fd *os.File, err error) error {
 	if !ok {
 		return err
 	}
-	return readbench.Unsupported("%w, on Linux %s: %s", err, release(), why)
-}
-
-func isDevice(fd *os.File) bool {
-	st, err := fd.Stat()
-	return err == nil && st.Mode()&os.ModeDevice != 0 && st.Mode()&os.ModeCharDevice == 0
+	return strategy.Unsupported("%w, on Linux %s: %s", err, release(), why)
 }
 
 func release() string {
@@ -140,7 +136,7 @@ func release() string {
 	return unix.ByteSliceToString(u.Release[:])
 }
 
-func (s strategy) adviseFile(fd *os.File) error {
+func (s measured) adviseFile(fd *os.File) error {
 	if s.advice != mapping.Random {
 		return nil
 	}
@@ -151,12 +147,12 @@ func (s strategy) adviseFile(fd *os.File) error {
 }
 
 type opened struct {
-	strategy
+	measured
 	fd         *os.File
 	m          *mapping.Map // nil unless the call works on a mapping
 	pidfd      int          // of this process; −1 unless the call needs it
 	page, size int64
-	setup      readbench.Setup
+	setup      strategy.Setup
 }
 
 // mapped is opened with a mapping, whose pages the runner must drop to evict them.
@@ -176,47 +172,14 @@ func (o *opened) Close() error {
 	return err
 }
 
-func (o *opened) Reader(int) (readbench.Reader, error) { return o.caller(), nil }
+func (o *opened) Reader(int) (strategy.Reader, error) { return o.caller(), nil }
 
 func (o *opened) caller() *caller {
-	c := &caller{Call: o.Call, kernel: &o.kernel, fd: int(o.fd.Fd()), pidfd: o.pidfd, page: o.page, size: o.size,
+	c := &caller{name: o.name, kind: o.kind, do: o.do, kernel: &o.kernel, fd: int(o.fd.Fd()), pidfd: o.pidfd, page: o.page, size: o.size,
 		pageShift: uint(bits.TrailingZeros64(uint64(o.page))), iovs: make([]unix.Iovec, o.batch)}
 	if o.m != nil {
 		c.data = o.m.Bytes()
 	}
 	c.pages = make([]byte, int64(o.setup.MaxRange)/o.page+2)
 	return c
-}
-
-// A caller makes the calls of one worker.
-type caller struct {
-	Call
-	kernel     *kernel
-	fd, pidfd  int
-	page, size int64
-	pageShift  uint
-	data       []byte       // the mapping
-	pages      []byte       // one for each page of a range: what mincore tells
-	iovs       []unix.Iovec // what process_madvise is told
-	within     unix.CachestatRange
-	stat       unix.Cachestat_t
-	byte1      [1]byte
-
-	calls          uint64 // that succeeded
-	reads          uint64 // read system calls, successful or not
-	retried        uint64
-	probed, missed uint64
-	_              cpu.CacheLinePad
-}
-
-// Read is not what a call is for.
-func (c *caller) Read(readbench.Range) ([]byte, error) {
-	return nil, fmt.Errorf("%s delivers no bytes: it is measured in prefetchmicro only", c.name)
-}
-
-func (c *caller) Counts() readbench.Counts {
-	return readbench.Counts{
-		Calls:   map[string]uint64{c.kind: c.calls},
-		Retried: c.retried, Probed: c.probed, Missed: c.missed, ReadSyscalls: c.reads,
-	}
 }

@@ -8,6 +8,8 @@ import (
 	"github.com/readbench/suite/readbench"
 	"github.com/readbench/suite/readbench/prefetch"
 	"github.com/readbench/suite/readbench/random"
+	"github.com/readbench/suite/readbench/strategies"
+	"github.com/readbench/suite/readbench/strategy"
 )
 
 // A policy of one's own, and a Benchmark function that sets it beside those of READBENCH_POLICIES: this, with
@@ -27,7 +29,7 @@ type stickyWorker struct {
 	cold   bool
 }
 
-func (w *stickyWorker) Decide(readbench.Range) prefetch.Action {
+func (w *stickyWorker) Decide(strategy.Range) prefetch.Action {
 	w.ranges++
 	switch {
 	case w.ranges%16 == 0:
@@ -38,10 +40,12 @@ func (w *stickyWorker) Decide(readbench.Range) prefetch.Action {
 	return prefetch.Skip
 }
 
-func (w *stickyWorker) Learn(_ readbench.Range, resident bool) { w.cold = !resident }
+func (w *stickyWorker) Learn(_ strategy.Range, resident bool) { w.cold = !resident }
 
 // benchmarkSticky is BenchmarkMmapRandomPrefetch in a user's file.
-func benchmarkSticky(b *testing.B) { random.RunPolicies(b, prefetch.Strategy{Random: true}, sticky{}) }
+func benchmarkSticky(b *testing.B) {
+	random.RunPolicies(b, strategies.Prefetching{Random: true}, sticky{})
+}
 
 // What runs beside it is what READBENCH_POLICIES says; here it is set to none,backoff.
 func ExampleRunPolicies() {
@@ -50,9 +54,9 @@ func ExampleRunPolicies() {
 		fmt.Fprintln(os.Stderr, err)
 		return
 	}
-	strategies, err := prefetch.Strategy{Random: true}.Strategies(c, sticky{})
-	for _, s := range strategies {
-		fmt.Println(s.Name(), s.(readbench.Labeler).Labels())
+	all, err := strategies.Prefetching{Random: true}.Strategies(c, sticky{})
+	for _, s := range all {
+		fmt.Println(s.Name(), s.(strategy.Labeler).Labels())
 	}
 	fmt.Println(err)
 	_ = benchmarkSticky // go test -bench runs it if its name begins with Benchmark

@@ -12,40 +12,42 @@ import (
 
 	"github.com/readbench/suite/readbench"
 	"github.com/readbench/suite/readbench/prefetch"
+	"github.com/readbench/suite/readbench/strategies"
+	"github.com/readbench/suite/readbench/strategy"
 )
 
 // Run measures a strategy in every case, with every read size and every number of threads that is configured, one row
 // each:
 //
 //	func BenchmarkMine(b *testing.B) { random.Run(b, mine{}) }
-func Run(b *testing.B, s readbench.Strategy) {
+func Run(b *testing.B, s strategy.Strategy) {
 	run(b, readbench.Start(b), readbench.EffectRead, s)
 }
 
 // RunPolicies measures a mapping with every prefetch policy that is configured (READBENCH_POLICIES) and every one of
 // the caller's own, one row each for all that Run has one row for; rows that differ only in the policy follow each
-// other. See prefetch.Strategy.Strategies, also for what runs if none is configured.
+// other. See strategies.Prefetching.Strategies, also for what runs if none is configured.
 //
 //	func BenchmarkMmapRandomPrefetch(b *testing.B) {
-//		random.RunPolicies(b, prefetch.Strategy{Random: true}, mine{})
+//		random.RunPolicies(b, strategies.Prefetching{Random: true}, mine{})
 //	}
-func RunPolicies(b *testing.B, mapping prefetch.Strategy, own ...prefetch.Policy) {
+func RunPolicies(b *testing.B, mapping strategies.Prefetching, own ...prefetch.Policy) {
 	suite := readbench.Start(b)
-	strategies, err := mapping.Strategies(suite.Config(), own...)
+	all, err := mapping.Strategies(suite.Config(), own...)
 	if err != nil {
 		b.Fatal(err)
 	}
-	run(b, suite, readbench.EffectRead, strategies...)
+	run(b, suite, readbench.EffectRead, all...)
 }
 
 // RunNull measures the harness itself: an op draws as many offsets as one of Run, and reads nothing.
-func RunNull(b *testing.B) { run(b, readbench.Start(b), readbench.EffectNone, readbench.Null()) }
+func RunNull(b *testing.B) { run(b, readbench.Start(b), readbench.EffectNone, strategies.Null()) }
 
-func run(b *testing.B, suite *readbench.Suite, effect readbench.Effect, strategies ...readbench.Strategy) {
+func run(b *testing.B, suite *readbench.Suite, effect readbench.Effect, all ...strategy.Strategy) {
 	c := suite.Config()
 	reads := cmp.Or(c.ReadsPerOp, 16)
 	always := "one madvise for each range"
-	if !prefetch.Stock(c) {
+	if !strategies.Stock(c) {
 		always = "the hint of the other policies"
 	}
 	for _, setting := range [][2]string{
@@ -59,7 +61,7 @@ func run(b *testing.B, suite *readbench.Suite, effect readbench.Effect, strategi
 	for _, pageCase := range c.Cases {
 		for _, size := range c.ReadSize.Or(16 << 10) {
 			for _, threads := range c.Threads.Or(1, 4, 8, 16) {
-				for _, s := range strategies {
+				for _, s := range all {
 					suite.Run(b, readbench.Row{
 						Strategy: s, Case: pageCase, Threads: threads, Labels: []string{"read=" + size.String()},
 						Batch: reads, MaxRange: int(size), Effect: effect,

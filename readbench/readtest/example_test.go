@@ -6,8 +6,8 @@ import (
 	"os"
 	"testing"
 
-	"github.com/readbench/suite/readbench"
 	"github.com/readbench/suite/readbench/readtest"
+	"github.com/readbench/suite/readbench/strategy"
 )
 
 // seekRead reads with lseek and read: a strategy from outside, in the fewest lines.
@@ -15,19 +15,19 @@ type seekRead struct{}
 
 func (seekRead) Name() string { return "seek-read" }
 
-func (seekRead) Open(f *readbench.File, s readbench.Setup) (readbench.Opened, error) {
+func (seekRead) Open(f *strategy.File, s strategy.Setup) (strategy.Opened, error) {
 	return opened{f, s}, nil
 }
 
 type opened struct {
-	f *readbench.File
-	s readbench.Setup
+	f *strategy.File
+	s strategy.Setup
 }
 
 func (opened) Close() error { return nil }
 
 // Each worker has a descriptor of its own, since reads move its position.
-func (o opened) Reader(int) (readbench.Reader, error) {
+func (o opened) Reader(int) (strategy.Reader, error) {
 	fd, err := o.f.Open(0)
 	if err != nil {
 		return nil, err
@@ -41,7 +41,7 @@ type reader struct {
 	calls    uint64
 }
 
-func (r *reader) Read(rg readbench.Range) ([]byte, error) {
+func (r *reader) Read(rg strategy.Range) ([]byte, error) {
 	if _, err := r.Seek(rg.Off, io.SeekStart); err != nil {
 		return nil, err
 	}
@@ -50,8 +50,8 @@ func (r *reader) Read(rg readbench.Range) ([]byte, error) {
 	return r.buf[:n], err
 }
 
-func (r *reader) Counts() readbench.Counts {
-	return readbench.Counts{Calls: map[string]uint64{"read": r.calls}, ReadSyscalls: r.calls}
+func (r *reader) Counts() strategy.Counts {
+	return strategy.Counts{Calls: map[string]uint64{"read": r.calls}, ReadSyscalls: r.calls}
 }
 
 func ExampleTest() {

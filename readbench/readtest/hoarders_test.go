@@ -4,22 +4,23 @@ import (
 	"bytes"
 	"sync"
 
-	"github.com/readbench/suite/readbench"
+	"github.com/readbench/suite/readbench/strategies"
+	"github.com/readbench/suite/readbench/strategy"
 )
 
 // A hoard is bytes that a reader keeps and must not.
 type hoard struct {
 	times int // how often a range is read until it is kept
-	seen  map[readbench.Range]int
-	kept  map[readbench.Range][]byte
+	seen  map[strategy.Range]int
+	kept  map[strategy.Range][]byte
 }
 
 func newHoard(times int) *hoard {
-	return &hoard{times, map[readbench.Range]int{}, map[readbench.Range][]byte{}}
+	return &hoard{times, map[strategy.Range]int{}, map[strategy.Range][]byte{}}
 }
 
 // get returns what is kept, or else what read reads.
-func (h *hoard) get(rg readbench.Range, read func(readbench.Range) ([]byte, error)) ([]byte, error) {
+func (h *hoard) get(rg strategy.Range, read func(strategy.Range) ([]byte, error)) ([]byte, error) {
 	if p, ok := h.kept[rg]; ok {
 		return p, nil
 	}
@@ -36,7 +37,7 @@ type hoarding struct {
 	*hoard
 }
 
-func (r hoarding) Read(rg readbench.Range) ([]byte, error) { return r.get(rg, r.counting.Read) }
+func (r hoarding) Read(rg strategy.Range) ([]byte, error) { return r.get(rg, r.counting.Read) }
 
 // forgetful empties its hoard when it is told that the file was evicted: it is the more a lie when it is hot.
 type forgetful struct{ hoarding }
@@ -46,9 +47,9 @@ func (r forgetful) Forget() { clear(r.kept) }
 // hoardingBatches keeps what ReadBatch delivers.
 type hoardingBatches struct{ hoarding }
 
-func (r hoardingBatches) Read(rg readbench.Range) ([]byte, error) { return r.counting.Read(rg) }
+func (r hoardingBatches) Read(rg strategy.Range) ([]byte, error) { return r.counting.Read(rg) }
 
-func (r hoardingBatches) ReadBatch(rs []readbench.Range, each func(int, []byte) error) error {
+func (r hoardingBatches) ReadBatch(rs []strategy.Range, each func(int, []byte) error) error {
 	for i, rg := range rs {
 		p, err := r.hoarding.Read(rg)
 		if err == nil {
@@ -64,15 +65,15 @@ func (r hoardingBatches) ReadBatch(rs []readbench.Range, each func(int, []byte) 
 // hoardingPipeliner keeps what Finish delivers.
 type hoardingPipeliner struct {
 	hoardingBatches
-	started *[][]readbench.Range
+	started *[][]strategy.Range
 }
 
-func (r hoardingPipeliner) ReadBatch(rs []readbench.Range, each func(int, []byte) error) error {
+func (r hoardingPipeliner) ReadBatch(rs []strategy.Range, each func(int, []byte) error) error {
 	return hoardingBatches{hoarding{r.counting, newHoard(1)}}.ReadBatch(rs, each)
 }
 
-func (r hoardingPipeliner) Start(rs []readbench.Range) error {
-	*r.started = append(*r.started, append([]readbench.Range(nil), rs...))
+func (r hoardingPipeliner) Start(rs []strategy.Range) error {
+	*r.started = append(*r.started, append([]strategy.Range(nil), rs...))
 	return nil
 }
 
@@ -85,10 +86,10 @@ func (r hoardingPipeliner) Finish(each func(int, []byte) error) error {
 // hoardingHints keeps what was read after it was hinted.
 type hoardingHints struct {
 	hoarding
-	hinted map[readbench.Range]bool
+	hinted map[strategy.Range]bool
 }
 
-func (r hoardingHints) Prefetch(rs []readbench.Range) error {
+func (r hoardingHints) Prefetch(rs []strategy.Range) error {
 	clear(r.hinted)
 	for _, rg := range rs {
 		r.hinted[rg] = true
@@ -96,7 +97,7 @@ func (r hoardingHints) Prefetch(rs []readbench.Range) error {
 	return nil
 }
 
-func (r hoardingHints) Read(rg readbench.Range) ([]byte, error) {
+func (r hoardingHints) Read(rg strategy.Range) ([]byte, error) {
 	if !r.hinted[rg] {
 		return r.counting.Read(rg)
 	}
@@ -107,7 +108,7 @@ func (r hoardingHints) Read(rg readbench.Range) ([]byte, error) {
 // hoardingLast keeps what it read last, and nothing else.
 type hoardingLast struct{ hoarding }
 
-func (r hoardingLast) Read(rg readbench.Range) ([]byte, error) {
+func (r hoardingLast) Read(rg strategy.Range) ([]byte, error) {
 	if _, ok := r.kept[rg]; !ok {
 		clear(r.kept)
 	}
@@ -117,13 +118,13 @@ func (r hoardingLast) Read(rg readbench.Range) ([]byte, error) {
 // hoardingAhead reads ahead, and keeps that when it was settled.
 type hoardingAhead struct{ hoarding }
 
-func (r hoardingAhead) Read(rg readbench.Range) ([]byte, error) {
+func (r hoardingAhead) Read(rg strategy.Range) ([]byte, error) {
 	p, ok := r.kept[rg]
 	clear(r.kept)
 	if ok {
 		return p, nil
 	}
-	if next := (readbench.Range{Off: rg.Off + int64(rg.N), N: rg.N}); next.Off+int64(next.N) <= fileSize {
+	if next := (strategy.Range{Off: rg.Off + int64(rg.N), N: rg.N}); next.Off+int64(next.N) <= fileSize {
 		ahead, err := r.counting.Read(next)
 		if err != nil {
 			return nil, err
@@ -137,13 +138,13 @@ func (hoardingAhead) Settle() error { return nil }
 
 // market is where readers keep what they read for others, not for themselves.
 type market struct {
-	readbench.Opened
+	strategy.Opened
 	mu     sync.Mutex
-	kept   map[readbench.Range][]byte
-	owners map[readbench.Range]int
+	kept   map[strategy.Range][]byte
+	owners map[strategy.Range]int
 }
 
-func (m *market) Reader(worker int) (readbench.Reader, error) {
+func (m *market) Reader(worker int) (strategy.Reader, error) {
 	r, err := m.Opened.Reader(worker)
 	if err != nil {
 		return nil, err
@@ -157,7 +158,7 @@ type trader struct {
 	id int
 }
 
-func (t trader) Read(rg readbench.Range) ([]byte, error) {
+func (t trader) Read(rg strategy.Range) ([]byte, error) {
 	t.m.mu.Lock()
 	defer t.m.mu.Unlock()
 	if p, ok := t.m.kept[rg]; ok && t.m.owners[rg] != t.id {
@@ -170,17 +171,17 @@ func (t trader) Read(rg readbench.Range) ([]byte, error) {
 
 // whole has all of the file in memory.
 type whole struct {
-	readbench.Opened
+	strategy.Opened
 	p []byte
 }
 
-func (w whole) Reader(int) (readbench.Reader, error) { return memory(w.p), nil }
+func (w whole) Reader(int) (strategy.Reader, error) { return memory(w.p), nil }
 
 type memory []byte
 
-func (m memory) Read(rg readbench.Range) ([]byte, error) { return m[rg.Off:][:rg.N], nil }
+func (m memory) Read(rg strategy.Range) ([]byte, error) { return m[rg.Off:][:rg.N], nil }
 
-func openWhole(o readbench.Opened, f *readbench.File) (readbench.Opened, error) {
+func openWhole(o strategy.Opened, f *strategy.File) (strategy.Opened, error) {
 	fd, err := f.Open(0)
 	if err != nil {
 		return nil, err
@@ -198,29 +199,29 @@ type hoarder struct {
 
 // hoarders serve ranges from memory of their own, each on other occasions.
 func hoarders() []hoarder {
-	every := func(r counting) readbench.Reader { return hoarding{r, newHoard(1)} }
+	every := func(r counting) strategy.Reader { return hoarding{r, newHoard(1)} }
 	return []hoarder{
 		{"keeps what it read", reads(nil, every)},
-		{"keeps what it read directly", reads(readbench.PreadDirect(), every)},
-		{"keeps what it read from a mapping", reads(readbench.Mmap(), every)},
-		{"keeps what it read twice", reads(nil, func(r counting) readbench.Reader { return hoarding{r, newHoard(2)} })},
-		{"keeps what it read five times", reads(nil, func(r counting) readbench.Reader { return hoarding{r, newHoard(5)} })},
-		{"keeps what it read last", reads(nil, func(r counting) readbench.Reader { return hoardingLast{hoarding{r, newHoard(1)}} })},
-		{"keeps what it read until it is told of an eviction", reads(nil, func(r counting) readbench.Reader { return forgetful{hoarding{r, newHoard(1)}} })},
-		{"keeps batches", reads(nil, func(r counting) readbench.Reader { return hoardingBatches{hoarding{r, newHoard(1)}} })},
-		{"keeps batches that it read twice", reads(nil, func(r counting) readbench.Reader { return hoardingBatches{hoarding{r, newHoard(2)}} })},
-		{"keeps batches that were under way", reads(nil, func(r counting) readbench.Reader {
-			return hoardingPipeliner{hoardingBatches{hoarding{r, newHoard(1)}}, new([][]readbench.Range)}
+		{"keeps what it read directly", reads(strategies.PreadDirect(), every)},
+		{"keeps what it read from a mapping", reads(strategies.Mmap(), every)},
+		{"keeps what it read twice", reads(nil, func(r counting) strategy.Reader { return hoarding{r, newHoard(2)} })},
+		{"keeps what it read five times", reads(nil, func(r counting) strategy.Reader { return hoarding{r, newHoard(5)} })},
+		{"keeps what it read last", reads(nil, func(r counting) strategy.Reader { return hoardingLast{hoarding{r, newHoard(1)}} })},
+		{"keeps what it read until it is told of an eviction", reads(nil, func(r counting) strategy.Reader { return forgetful{hoarding{r, newHoard(1)}} })},
+		{"keeps batches", reads(nil, func(r counting) strategy.Reader { return hoardingBatches{hoarding{r, newHoard(1)}} })},
+		{"keeps batches that it read twice", reads(nil, func(r counting) strategy.Reader { return hoardingBatches{hoarding{r, newHoard(2)}} })},
+		{"keeps batches that were under way", reads(nil, func(r counting) strategy.Reader {
+			return hoardingPipeliner{hoardingBatches{hoarding{r, newHoard(1)}}, new([][]strategy.Range)}
 		})},
-		{"keeps what was hinted", reads(nil, func(r counting) readbench.Reader {
-			return hoardingHints{hoarding{r, newHoard(1)}, map[readbench.Range]bool{}}
+		{"keeps what was hinted", reads(nil, func(r counting) strategy.Reader {
+			return hoardingHints{hoarding{r, newHoard(1)}, map[strategy.Range]bool{}}
 		})},
-		{"keeps what was hinted twice", reads(readbench.Mmap(), func(r counting) readbench.Reader {
-			return hoardingHints{hoarding{r, newHoard(2)}, map[readbench.Range]bool{}}
+		{"keeps what was hinted twice", reads(strategies.Mmap(), func(r counting) strategy.Reader {
+			return hoardingHints{hoarding{r, newHoard(2)}, map[strategy.Range]bool{}}
 		})},
-		{"keeps what it read ahead", reads(nil, func(r counting) readbench.Reader { return hoardingAhead{hoarding{r, newHoard(1)}} })},
-		{"keeps what another worker read", opens(nil, func(o readbench.Opened) readbench.Opened {
-			return &market{Opened: o, kept: map[readbench.Range][]byte{}, owners: map[readbench.Range]int{}}
+		{"keeps what it read ahead", reads(nil, func(r counting) strategy.Reader { return hoardingAhead{hoarding{r, newHoard(1)}} })},
+		{"keeps what another worker read", opens(nil, func(o strategy.Opened) strategy.Opened {
+			return &market{Opened: o, kept: map[strategy.Range][]byte{}, owners: map[strategy.Range]int{}}
 		})},
 		{"has read all of the file", liar{opened: openWhole}},
 	}

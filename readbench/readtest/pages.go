@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/readbench/suite/internal/pagecache"
-	"github.com/readbench/suite/readbench"
+	"github.com/readbench/suite/readbench/strategy"
 )
 
 // control opens the file and evicts it before the strategy is opened. Where that is refused, it is so for any strategy;
@@ -28,12 +28,12 @@ func (e *env) control() (*os.File, error) {
 // evict removes the file from the page cache, of a mapping's page tables first.
 func (e *env) evict(f *os.File) error {
 	var evictor pagecache.Evictor
-	if m, ok := e.opened.(readbench.Mapper); ok {
+	if m, ok := e.opened.(strategy.Mapper); ok {
 		evictor.Unmap = func() error { return m.Drop(0, e.file.Size()) }
 	}
 	_, err := evictor.Evict(context.Background(), f, e.file.Size())
 	if errors.Is(err, pagecache.ErrUnsupported) { // not wrapped: without the strategy it could be evicted
-		return fmt.Errorf("the strategy keeps pages of the file (does it map it and is no readbench.Mapper, or does Drop not drop?): %v", err)
+		return fmt.Errorf("the strategy keeps pages of the file (does it map it and is no strategy.Mapper, or does Drop not drop?): %v", err)
 	}
 	return err
 }
@@ -65,7 +65,7 @@ func (e *env) inPageTables() (n int64, err error) {
 // unsupported makes a refusal of the page cache one of readbench.
 func unsupported(err error) error {
 	if errors.Is(err, pagecache.ErrUnsupported) {
-		return readbench.Unsupported("%w", err)
+		return strategy.Unsupported("%w", err)
 	}
 	return err
 }

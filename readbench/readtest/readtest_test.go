@@ -11,17 +11,18 @@ import (
 	"testing"
 
 	"github.com/readbench/suite/internal/testfile"
-	"github.com/readbench/suite/readbench"
+	"github.com/readbench/suite/readbench/strategies"
+	"github.com/readbench/suite/readbench/strategy"
 )
 
 // liar is the pread strategy with one thing broken.
 type liar struct {
-	readbench.Strategy
-	opened func(readbench.Opened, *readbench.File) (readbench.Opened, error)
-	reader func(readbench.Reader) readbench.Reader
+	strategy.Strategy
+	opened func(strategy.Opened, *strategy.File) (strategy.Opened, error)
+	reader func(strategy.Reader) strategy.Reader
 }
 
-func (l liar) Open(f *readbench.File, s readbench.Setup) (readbench.Opened, error) {
+func (l liar) Open(f *strategy.File, s strategy.Setup) (strategy.Opened, error) {
 	o, err := l.Strategy.Open(f, s)
 	if err != nil {
 		return nil, err
@@ -30,23 +31,23 @@ func (l liar) Open(f *readbench.File, s readbench.Setup) (readbench.Opened, erro
 		return l.opened(o, f)
 	}
 	lying := lyingOpened{o, l.reader}
-	if m, ok := o.(readbench.Mapper); ok {
+	if m, ok := o.(strategy.Mapper); ok {
 		return lyingMapper{lying, m}, nil
 	}
 	return lying, nil
 }
 
 type lyingOpened struct {
-	readbench.Opened
-	reader func(readbench.Reader) readbench.Reader
+	strategy.Opened
+	reader func(strategy.Reader) strategy.Reader
 }
 
 type lyingMapper struct {
 	lyingOpened
-	readbench.Mapper
+	strategy.Mapper
 }
 
-func (o lyingOpened) Reader(worker int) (readbench.Reader, error) {
+func (o lyingOpened) Reader(worker int) (strategy.Reader, error) {
 	r, err := o.Opened.Reader(worker)
 	if err != nil || o.reader == nil {
 		return r, err
@@ -56,15 +57,15 @@ func (o lyingOpened) Reader(worker int) (readbench.Reader, error) {
 
 // counting is what the liars that read right still count.
 type counting struct {
-	readbench.Reader
-	readbench.Counter
+	strategy.Reader
+	strategy.Counter
 }
 
-func keep(r readbench.Reader) counting { return counting{r, r.(readbench.Counter)} }
+func keep(r strategy.Reader) counting { return counting{r, r.(strategy.Counter)} }
 
 type shiftsLastPage struct{ counting }
 
-func (r shiftsLastPage) Read(rg readbench.Range) ([]byte, error) {
+func (r shiftsLastPage) Read(rg strategy.Range) ([]byte, error) {
 	if rg.Off+int64(rg.N) == fileSize && rg.Off > 0 {
 		rg.Off--
 	}
@@ -73,16 +74,16 @@ func (r shiftsLastPage) Read(rg readbench.Range) ([]byte, error) {
 
 type allocating struct{ counting }
 
-func (r allocating) Read(rg readbench.Range) ([]byte, error) {
+func (r allocating) Read(rg strategy.Range) ([]byte, error) {
 	p, err := r.counting.Read(rg)
 	return append([]byte(nil), p...), err
 }
 
-type uncounted struct{ readbench.Reader }
+type uncounted struct{ strategy.Reader }
 
 type overcounting struct{ counting }
 
-func (r overcounting) Counts() readbench.Counts {
+func (r overcounting) Counts() strategy.Counts {
 	c := r.counting.Counts()
 	c.ReadSyscalls *= 2
 	return c
@@ -93,7 +94,7 @@ type swallowing struct {
 	last *[]byte
 }
 
-func (r swallowing) Read(rg readbench.Range) ([]byte, error) {
+func (r swallowing) Read(rg strategy.Range) ([]byte, error) {
 	p, err := r.counting.Read(rg)
 	if err != nil {
 		return *r.last, nil
@@ -104,7 +105,7 @@ func (r swallowing) Read(rg readbench.Range) ([]byte, error) {
 
 type undercounting struct{ counting }
 
-func (r undercounting) Counts() readbench.Counts {
+func (r undercounting) Counts() strategy.Counts {
 	c := r.counting.Counts()
 	c.ReadSyscalls = 0
 	return c
@@ -112,7 +113,7 @@ func (r undercounting) Counts() readbench.Counts {
 
 type short struct{ counting }
 
-func (r short) Read(rg readbench.Range) ([]byte, error) {
+func (r short) Read(rg strategy.Range) ([]byte, error) {
 	p, err := r.counting.Read(rg)
 	return p[:max(0, len(p)-1)], err
 }
@@ -120,7 +121,7 @@ func (r short) Read(rg readbench.Range) ([]byte, error) {
 // forgetsLast does not deliver the last range of a batch.
 type forgetsLast struct{ counting }
 
-func (r forgetsLast) ReadBatch(rs []readbench.Range, each func(int, []byte) error) error {
+func (r forgetsLast) ReadBatch(rs []strategy.Range, each func(int, []byte) error) error {
 	for i, rg := range rs[:max(0, len(rs)-1)] {
 		p, err := r.Read(rg)
 		if err := errors.Join(err, each(i, p)); err != nil {
@@ -132,7 +133,7 @@ func (r forgetsLast) ReadBatch(rs []readbench.Range, each func(int, []byte) erro
 
 type twice struct{ counting }
 
-func (r twice) ReadBatch(rs []readbench.Range, each func(int, []byte) error) error {
+func (r twice) ReadBatch(rs []strategy.Range, each func(int, []byte) error) error {
 	for i := range rs {
 		p, err := r.Read(rs[i])
 		if err := errors.Join(err, each(i, p), each(i, p)); err != nil {
@@ -144,30 +145,30 @@ func (r twice) ReadBatch(rs []readbench.Range, each func(int, []byte) error) err
 
 type failingHint struct{ counting }
 
-func (failingHint) Prefetch([]readbench.Range) error { return errors.New("hint: invalid argument") }
+func (failingHint) Prefetch([]strategy.Range) error { return errors.New("hint: invalid argument") }
 
 type uselessHint struct{ counting }
 
-func (uselessHint) Prefetch([]readbench.Range) error { return nil }
+func (uselessHint) Prefetch([]strategy.Range) error { return nil }
 
-func (uselessHint) Counts() readbench.Counts { return readbench.Counts{} }
+func (uselessHint) Counts() strategy.Counts { return strategy.Counts{} }
 
 // stubborn keeps its pages when it is told to drop them.
-type stubborn struct{ readbench.Opened }
+type stubborn struct{ strategy.Opened }
 
 func (s stubborn) Populate(off, n int64) error {
-	return s.Opened.(readbench.Mapper).Populate(off, n)
+	return s.Opened.(strategy.Mapper).Populate(off, n)
 }
 func (stubborn) Drop(int64, int64) error { return nil }
 
 // unpopulated enters no pages when it is told to, and says what error says.
 type unpopulated struct {
-	readbench.Opened
+	strategy.Opened
 	error error
 }
 
 func (s unpopulated) Populate(int64, int64) error { return s.error }
-func (s unpopulated) Drop(off, n int64) error     { return s.Opened.(readbench.Mapper).Drop(off, n) }
+func (s unpopulated) Drop(off, n int64) error     { return s.Opened.(strategy.Mapper).Drop(off, n) }
 
 type aligned struct {
 	lyingOpened
@@ -176,7 +177,7 @@ type aligned struct {
 
 func (a aligned) Alignment() int { return a.to }
 
-type stuck struct{ readbench.Opened }
+type stuck struct{ strategy.Opened }
 
 func (s stuck) Close() error {
 	return errors.Join(s.Opened.Close(), errors.New("close: bad descriptor"))
@@ -184,11 +185,11 @@ func (s stuck) Close() error {
 
 // single has one reader at a time.
 type single struct {
-	readbench.Opened
+	strategy.Opened
 	turn chan struct{}
 }
 
-func (s single) Reader(worker int) (readbench.Reader, error) {
+func (s single) Reader(worker int) (strategy.Reader, error) {
 	select {
 	case s.turn <- struct{}{}:
 		return s.Opened.Reader(worker)
@@ -199,12 +200,12 @@ func (s single) Reader(worker int) (readbench.Reader, error) {
 
 // An honest strategy passes; so do its wrappers, as long as they break nothing.
 func TestHonestPass(t *testing.T) {
-	Test(t, liar{Strategy: readbench.Pread()})
+	Test(t, liar{Strategy: strategies.Pread()})
 }
 
 // A reader need not count: what needs counts is skipped, and says what is lost. All other rules hold.
 func TestCounterIsOptional(t *testing.T) {
-	s := reads(readbench.Pread(), func(r counting) readbench.Reader { return uncounted{r.Reader} })
+	s := reads(strategies.Pread(), func(r counting) strategy.Reader { return uncounted{r.Reader} })
 	err := ruleOf(t, "counts agree with what was asked for and with the kernel")(newEnv(t, s))
 	if !errors.Is(err, errNotApplicable) || !strings.Contains(err.Error(), "no Counter") || !strings.Contains(err.Error(), "KIND/op") {
 		t.Errorf("without a Counter: %v", err)
@@ -228,7 +229,7 @@ func TestSilentKernelIsSkipped(t *testing.T) {
 		{"no counters", t.TempDir(), "counts agree with what was asked for and with the kernel", "counting this process's system calls"},
 		{"a file system that does not count", silent, "what was evicted is read from the device again", fmt.Sprintf("of %d bytes", os.Getpagesize())},
 	} {
-		for _, s := range []readbench.Strategy{readbench.Pread(), liar{Strategy: readbench.Pread(), opened: openWhole}} {
+		for _, s := range []strategy.Strategy{strategies.Pread(), liar{Strategy: strategies.Pread(), opened: openWhole}} {
 			e := newEnv(t, s)
 			testfile.RequireDisk(t, filepath.Dir(e.file.Path()))
 			e.kernel.Proc = tc.proc
@@ -236,7 +237,7 @@ func TestSilentKernelIsSkipped(t *testing.T) {
 			if errors.Is(err, errNotApplicable) { // the liar is no Counter
 				continue
 			}
-			if !errors.Is(err, readbench.ErrUnsupported) || runtime.GOOS == "linux" && !strings.Contains(err.Error(), tc.want) {
+			if !errors.Is(err, strategy.ErrUnsupported) || runtime.GOOS == "linux" && !strings.Contains(err.Error(), tc.want) {
 				t.Errorf("%s: %s: %v, want %q", tc.what, tc.rule, err, tc.want)
 			}
 		}
@@ -245,11 +246,11 @@ func TestSilentKernelIsSkipped(t *testing.T) {
 
 // A strategy that cannot run here is skipped, not passed.
 func TestUnsupportedIsSkipped(t *testing.T) {
-	s := liar{Strategy: readbench.Pread(), opened: func(o readbench.Opened, _ *readbench.File) (readbench.Opened, error) {
-		return nil, errors.Join(readbench.Unsupported("no ring here"), o.Close())
+	s := liar{Strategy: strategies.Pread(), opened: func(o strategy.Opened, _ *strategy.File) (strategy.Opened, error) {
+		return nil, errors.Join(strategy.Unsupported("no ring here"), o.Close())
 	}}
 	for _, r := range rules {
-		if err := r.check(newEnv(t, s)); !errors.Is(err, readbench.ErrUnsupported) {
+		if err := r.check(newEnv(t, s)); !errors.Is(err, strategy.ErrUnsupported) {
 			t.Errorf("%s: %v", r.name, err)
 		}
 	}

@@ -6,13 +6,12 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
-	"strings"
 	"sync"
 	"testing"
 
 	"github.com/readbench/suite/internal/evidence"
 	"github.com/readbench/suite/internal/pagecache"
-	"github.com/readbench/suite/readbench"
+	"github.com/readbench/suite/readbench/strategy"
 )
 
 // rules is the contract. Each rule's name says what must hold.
@@ -33,13 +32,13 @@ var rules = []struct {
 }
 
 // ranges are the borders that readers get wrong: first and last byte, page borders, the end of the file.
-func (e *env) ranges() (rgs []readbench.Range) {
+func (e *env) ranges() (rgs []strategy.Range) {
 	size, page := e.file.Size(), int64(e.file.PageSize())
 	offs := []int64{0, 1, 511, 512, page - 1, page, page + 1, 3*page - 8, size / 2}
 	for _, n := range []int{1, 7, 8, 512, int(page) - 1, int(page), int(page) + 1, 16 << 10, maxRange} {
 		for _, off := range append(offs, size-int64(n), size-int64(n)-1) {
 			if off >= 0 && off+int64(n) <= size {
-				rgs = append(rgs, readbench.Range{Off: off, N: n})
+				rgs = append(rgs, strategy.Range{Off: off, N: n})
 			}
 		}
 	}
@@ -47,7 +46,7 @@ func (e *env) ranges() (rgs []readbench.Range) {
 }
 
 func anyRange(e *env) error {
-	return e.withReader(func(r readbench.Reader) error {
+	return e.withReader(func(r strategy.Reader) error {
 		for _, rg := range e.ranges() {
 			if err := e.read(r, rg); err != nil {
 				return err
@@ -58,8 +57,8 @@ func anyRange(e *env) error {
 }
 
 // random draws a batch of ranges of up to maxRange bytes.
-func (e *env) random(rng *rand.Rand, n int) []readbench.Range {
-	rgs := make([]readbench.Range, n)
+func (e *env) random(rng *rand.Rand, n int) []strategy.Range {
+	rgs := make([]strategy.Range, n)
 	for i := range rgs {
 		rgs[i].N = 1 + rng.IntN(maxRange)
 		rgs[i].Off = rng.Int64N(e.file.Size() - int64(rgs[i].N) + 1)
@@ -68,7 +67,7 @@ func (e *env) random(rng *rand.Rand, n int) []readbench.Range {
 }
 
 func anyOrder(e *env) error {
-	return e.withReader(func(r readbench.Reader) error {
+	return e.withReader(func(r strategy.Reader) error {
 		rng := rand.New(rand.NewPCG(1, 2))
 		for n := range batch + 1 { // an empty batch is a batch
 			rgs := e.random(rng, n)
@@ -89,7 +88,7 @@ func concurrent(e *env) error {
 		var wg sync.WaitGroup
 		for id := range threads {
 			wg.Go(func() {
-				errs[id] = e.worker(id, func(r readbench.Reader) error {
+				errs[id] = e.worker(id, func(r strategy.Reader) error {
 					rng := rand.New(rand.NewPCG(1, uint64(id)))
 					for range 20 {
 						if err := e.read(r, e.random(rng, batch)...); err != nil {
@@ -106,14 +105,14 @@ func concurrent(e *env) error {
 }
 
 func allocates(e *env) error {
-	return e.withReader(func(r readbench.Reader) (err error) {
+	return e.withReader(func(r strategy.Reader) (err error) {
 		rgs := e.random(rand.New(rand.NewPCG(1, 2)), batch)
 		each := func(int, []byte) error { return nil }
 		n := testing.AllocsPerRun(20, func() {
-			if p, ok := r.(readbench.Prefetcher); ok && err == nil {
+			if p, ok := r.(strategy.Prefetcher); ok && err == nil {
 				err = p.Prefetch(rgs)
 			}
-			if b, ok := r.(readbench.BatchReader); ok && err == nil {
+			if b, ok := r.(strategy.BatchReader); ok && err == nil {
 				err = b.ReadBatch(rgs, each)
 			}
 			for _, rg := range rgs {
@@ -130,14 +129,14 @@ func allocates(e *env) error {
 }
 
 func countsTrue(e *env) error {
-	return e.withReader(func(r readbench.Reader) error {
-		counter, ok := r.(readbench.Counter)
+	return e.withReader(func(r strategy.Reader) error {
+		counter, ok := r.(strategy.Counter)
 		if !ok {
 			return fmt.Errorf("%w: the reader is no Counter, which it need not be: its rows have no KIND/op, and nothing shows that it reads and hints by the calls that it says", errNotApplicable)
 		}
 		own, err := e.kernel.OwnReads()
 		if err != nil {
-			return readbench.Unsupported("counting this process's system calls: %w", err)
+			return strategy.Unsupported("counting this process's system calls: %w", err)
 		}
 		before, err := e.kernel.Read()
 		if err != nil {
@@ -159,7 +158,7 @@ func countsTrue(e *env) error {
 		if said, kernel := now.ReadSyscalls-counted.ReadSyscalls, after.ReadSyscalls-before.ReadSyscalls-own; kernel < said || kernel > said+evidence.StrangeSyscalls {
 			return fmt.Errorf("it counted %d read system calls, the kernel %d", said, kernel)
 		}
-		if _, ok := r.(readbench.Prefetcher); !ok {
+		if _, ok := r.(strategy.Prefetcher); !ok {
 			return nil
 		}
 		for kind, n := range now.Calls {
@@ -172,8 +171,8 @@ func countsTrue(e *env) error {
 }
 
 func truncated(e *env) error {
-	return e.withReader(func(r readbench.Reader) error {
-		rg := readbench.Range{Off: e.file.Size() - maxRange, N: maxRange}
+	return e.withReader(func(r strategy.Reader) error {
+		rg := strategy.Range{Off: e.file.Size() - maxRange, N: maxRange}
 		if err := e.read(r, rg); err != nil {
 			return err
 		}
@@ -193,8 +192,8 @@ func evictable(e *env) error {
 		return err
 	}
 	defer f.Close()
-	return e.withReader(func(r readbench.Reader) error {
-		if m, ok := e.opened.(readbench.Mapper); ok {
+	return e.withReader(func(r strategy.Reader) error {
+		if m, ok := e.opened.(strategy.Mapper); ok {
 			if err := pagecache.Warm(context.Background(), f, e.file.Size()); err != nil {
 				return unsupported(err)
 			}
@@ -228,7 +227,7 @@ func direct(e *env) error {
 		return err
 	}
 	defer f.Close()
-	return e.withReader(func(r readbench.Reader) error {
+	return e.withReader(func(r strategy.Reader) error {
 		if err := e.evict(f); err != nil {
 			return err
 		}
@@ -247,7 +246,7 @@ func direct(e *env) error {
 }
 
 func (e *env) isDirect() error {
-	d, ok := e.opened.(readbench.Direct)
+	d, ok := e.opened.(strategy.Direct)
 	if !ok {
 		return fmt.Errorf("%w: the reads do not claim to be direct", errNotApplicable)
 	}
@@ -263,7 +262,7 @@ func leavesNothing(e *env) error {
 		return err
 	}
 	for range 3 {
-		if err := e.withReader(func(r readbench.Reader) error { return e.read(r, e.ranges()...) }); err != nil {
+		if err := e.withReader(func(r strategy.Reader) error { return e.read(r, e.ranges()...) }); err != nil {
 			return err
 		}
 	}
@@ -272,13 +271,4 @@ func leavesNothing(e *env) error {
 		err = fmt.Errorf("%d descriptors and mappings of the file before, %d after", before, after)
 	}
 	return err
-}
-
-func countLines(text, part string) (n int) {
-	for line := range strings.Lines(text) {
-		if strings.Contains(line, part) {
-			n++
-		}
-	}
-	return n
 }

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"os"
 
-	"github.com/readbench/suite/readbench"
+	"github.com/readbench/suite/readbench/strategy"
 )
 
 // uncached looks for bytes that a strategy keeps for itself: a range that was read and evicted must be delivered by the
@@ -23,7 +23,7 @@ func uncached(e *env) error {
 	// Somebody else might read the file between evicting and reading: once does not count.
 	const attempts = 3
 	for range attempts {
-		if err = e.withReader(func(r readbench.Reader) error { return e.bothReadAgain(f, r) }); !errors.Is(err, errKept) {
+		if err = e.withReader(func(r strategy.Reader) error { return e.bothReadAgain(f, r) }); !errors.Is(err, errKept) {
 			break
 		}
 	}
@@ -34,11 +34,11 @@ func uncached(e *env) error {
 var errKept = errors.New("the others come from memory that the strategy keeps: its hot rows would not read from the page cache")
 
 // bothReadAgain has first, and then a second reader, read the same ranges. The first one stays open.
-func (e *env) bothReadAgain(f *os.File, first readbench.Reader) error {
+func (e *env) bothReadAgain(f *os.File, first strategy.Reader) error {
 	if err := e.readAgain(f, first); err != nil {
 		return err
 	}
-	return e.worker(1, func(second readbench.Reader) error {
+	return e.worker(1, func(second strategy.Reader) error {
 		if err := e.readAgain(f, second); err != nil {
 			return fmt.Errorf("after another worker had read the same: %w", err)
 		}
@@ -47,14 +47,14 @@ func (e *env) bothReadAgain(f *os.File, first readbench.Reader) error {
 }
 
 // readAgain reads the same ranges over and over, evicted each time.
-func (e *env) readAgain(f *os.File, r readbench.Reader) error {
+func (e *env) readAgain(f *os.File, r strategy.Reader) error {
 	const (
 		passes  = 2
 		repeats = 3 // one after the other: some caches keep only what came last, others only what came twice
 	)
 	alone, side, together := e.apart(4), e.sideBySide(4), e.apart(batch)
 	told := false
-	again := func(w way, rgs ...readbench.Range) error {
+	again := func(w way, rgs ...strategy.Range) error {
 		// A Forgetter need not be told: it keeps in mind where pages were, not what was on them.
 		told = !told
 		return e.fromDevice(f, r, w, told, rgs)
@@ -84,22 +84,22 @@ func (e *env) readAgain(f *os.File, r readbench.Reader) error {
 }
 
 // apart are n ranges, each in a part of the file of its own, of several sizes and at aligned and unaligned offsets.
-func (e *env) apart(n int) []readbench.Range {
+func (e *env) apart(n int) []strategy.Range {
 	page := e.file.PageSize()
-	rgs := make([]readbench.Range, n)
+	rgs := make([]strategy.Range, n)
 	part := e.file.Size() / batch
 	for i := range rgs {
-		rgs[i] = []readbench.Range{{Off: 0, N: page}, {Off: 1, N: 16 << 10}, {Off: 0, N: maxRange}, {Off: int64(page) - 1, N: 16 << 10}}[i%4]
+		rgs[i] = []strategy.Range{{Off: 0, N: page}, {Off: 1, N: 16 << 10}, {Off: 0, N: maxRange}, {Off: int64(page) - 1, N: 16 << 10}}[i%4]
 		rgs[i].Off += int64(i) * part
 	}
 	return rgs
 }
 
 // sideBySide are n ranges as a scan has them.
-func (e *env) sideBySide(n int) []readbench.Range {
-	rgs := make([]readbench.Range, n)
+func (e *env) sideBySide(n int) []strategy.Range {
+	rgs := make([]strategy.Range, n)
 	for i := range rgs {
-		rgs[i] = readbench.Range{Off: e.file.Size()/2 + int64(i)*maxRange, N: maxRange}
+		rgs[i] = strategy.Range{Off: e.file.Size()/2 + int64(i)*maxRange, N: maxRange}
 	}
 	return rgs
 }
@@ -120,15 +120,15 @@ func (e *env) deviceIsSeen(f *os.File) error {
 			return err
 		}
 		if delivered < uint64(rg.N) {
-			return readbench.Unsupported("whether reads reach the device cannot be seen: of %d bytes of %s that were evicted and read, the kernel counted %d; take a file system on a local disk (TMPDIR)", rg.N, f.Name(), delivered)
+			return strategy.Unsupported("whether reads reach the device cannot be seen: of %d bytes of %s that were evicted and read, the kernel counted %d; take a file system on a local disk (TMPDIR)", rg.N, f.Name(), delivered)
 		}
 	}
 	return nil
 }
 
 // fromDevice evicts the file as the runner does, reads ranges, and returns an error unless the device delivered them.
-func (e *env) fromDevice(f *os.File, r readbench.Reader, w way, told bool, rgs []readbench.Range) error {
-	if s, ok := r.(readbench.Settler); ok {
+func (e *env) fromDevice(f *os.File, r strategy.Reader, w way, told bool, rgs []strategy.Range) error {
+	if s, ok := r.(strategy.Settler); ok {
 		if err := s.Settle(); err != nil {
 			return fmt.Errorf("settling: %w", err)
 		}
@@ -136,7 +136,7 @@ func (e *env) fromDevice(f *os.File, r readbench.Reader, w way, told bool, rgs [
 	if err := e.evict(f); err != nil {
 		return err
 	}
-	if f, ok := r.(readbench.Forgetter); ok && told {
+	if f, ok := r.(strategy.Forgetter); ok && told {
 		f.Forget()
 	}
 	delivered, err := e.deviceBytes(func() error { return w.read(e, rgs) })
@@ -157,7 +157,7 @@ func (e *env) fromDevice(f *os.File, r readbench.Reader, w way, told bool, rgs [
 func (e *env) deviceBytes(f func() error) (uint64, error) {
 	before, err := e.kernel.Read()
 	if err != nil {
-		return 0, readbench.Unsupported("counting what the device delivers to this process: %w", err)
+		return 0, strategy.Unsupported("counting what the device delivers to this process: %w", err)
 	}
 	if err := f(); err != nil {
 		return 0, err
@@ -169,15 +169,15 @@ func (e *env) deviceBytes(f func() error) (uint64, error) {
 // A way is one of those in which the runner reads ranges.
 type way struct {
 	name string
-	read func(e *env, rgs []readbench.Range) error
+	read func(e *env, rgs []strategy.Range) error
 }
 
 // ways are all in which r can be asked.
-func ways(r readbench.Reader) []way {
-	each := func(e *env, rgs []readbench.Range) func(int, []byte) error {
+func ways(r strategy.Reader) []way {
+	each := func(e *env, rgs []strategy.Range) func(int, []byte) error {
 		return func(i int, p []byte) error { return e.file.Check(p, rgs[i]) }
 	}
-	all := []way{{"Read", func(e *env, rgs []readbench.Range) error {
+	all := []way{{"Read", func(e *env, rgs []strategy.Range) error {
 		for _, rg := range rgs {
 			p, err := r.Read(rg)
 			if err == nil {
@@ -189,18 +189,18 @@ func ways(r readbench.Reader) []way {
 		}
 		return nil
 	}}}
-	if b, ok := r.(readbench.BatchReader); ok {
-		all = append(all, way{"ReadBatch", func(e *env, rgs []readbench.Range) error { return b.ReadBatch(rgs, each(e, rgs)) }})
+	if b, ok := r.(strategy.BatchReader); ok {
+		all = append(all, way{"ReadBatch", func(e *env, rgs []strategy.Range) error { return b.ReadBatch(rgs, each(e, rgs)) }})
 	}
-	if p, ok := r.(readbench.Prefetcher); ok {
+	if p, ok := r.(strategy.Prefetcher); ok {
 		for _, w := range all {
-			all = append(all, way{"Prefetch and " + w.name, func(e *env, rgs []readbench.Range) error {
+			all = append(all, way{"Prefetch and " + w.name, func(e *env, rgs []strategy.Range) error {
 				return errors.Join(p.Prefetch(rgs), w.read(e, rgs))
 			}})
 		}
 	}
-	if p, ok := r.(readbench.Pipeliner); ok {
-		all = append(all, way{"Start and Finish", func(e *env, rgs []readbench.Range) error {
+	if p, ok := r.(strategy.Pipeliner); ok {
+		all = append(all, way{"Start and Finish", func(e *env, rgs []strategy.Range) error {
 			if err := p.Start(rgs); err != nil {
 				return err
 			}

@@ -7,13 +7,14 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/readbench/suite/readbench"
+	"github.com/readbench/suite/readbench/config"
 	"github.com/readbench/suite/readbench/readtest"
+	"github.com/readbench/suite/readbench/strategy"
 )
 
 // All backends give the answers that the vectors themselves give, however large vectors are and wherever they start.
 func TestBackendsAgree(t *testing.T) {
-	for _, align := range []readbench.Align{readbench.AlignPage, readbench.AlignPacked} {
+	for _, align := range []config.Align{config.AlignPage, config.AlignPacked} {
 		for _, dim := range []int{1, 512, 1025, 2048, 3000} {
 			t.Run(fmt.Sprintf("%s/%d", align, dim), func(t *testing.T) {
 				noLeaks(t)
@@ -26,7 +27,7 @@ func TestBackendsAgree(t *testing.T) {
 				var names []string
 				for _, b := range backends {
 					names = append(names, b.Name)
-					if err := agree(d, b.Strategy); errors.Is(err, readbench.ErrUnsupported) {
+					if err := agree(d, b.Strategy); errors.Is(err, strategy.ErrUnsupported) {
 						t.Logf("%s: %v", b.Name, err)
 					} else if err != nil {
 						t.Errorf("%s: %v", b.Name, err)
@@ -42,10 +43,10 @@ func TestBackendsAgree(t *testing.T) {
 }
 
 // agree answers queries by a strategy, as a row would; then shortlists with duplicates, and an empty one.
-func agree(d *Data, s readbench.Strategy) (err error) {
+func agree(d *Data, s strategy.Strategy) (err error) {
 	runtime.LockOSThread() // a ring is one thread's
 	defer runtime.UnlockOSThread()
-	o, err := s.Open(d.File(), readbench.Setup{Config: d.config, Threads: 1, Batch: d.shortlist, MaxRange: d.bytes(), Depth: depth})
+	o, err := s.Open(d.file(), strategy.Setup{Threads: 1, Batch: d.shortlist, MaxRange: d.bytes(), Depth: depth})
 	if err != nil {
 		return err
 	}
@@ -85,7 +86,7 @@ func TestPool(t *testing.T) {
 	for _, readers := range []int{1, 3, 64} {
 		t.Run(fmt.Sprint(readers), func(t *testing.T) { readtest.Test(t, Pool(readers)) })
 	}
-	if _, err := Pool(0).Open(nil, readbench.Setup{}); err == nil {
+	if _, err := Pool(0).Open(nil, strategy.Setup{}); err == nil {
 		t.Error("a pool without readers was opened")
 	}
 }
@@ -99,7 +100,7 @@ func TestTuning(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(d.pools) != 1 || !slices.Contains(candidates(2, readbench.ProcsThreads), tuning{first.readers, first.Procs}) {
+	if len(d.pools) != 1 || !slices.Contains(candidates(2, config.ProcsThreads), tuning{first.readers, first.Procs}) {
 		t.Errorf("tuned to %+v", first)
 	}
 	if again, err := d.Pool(2); err != nil || again != first {
@@ -108,7 +109,7 @@ func TestTuning(t *testing.T) {
 	if now := runtime.GOMAXPROCS(0); now != procs {
 		t.Errorf("GOMAXPROCS was %d and is %d", procs, now)
 	}
-	for _, c := range candidates(2, readbench.ProcsInherit) {
+	for _, c := range candidates(2, config.ProcsInherit) {
 		if c.procs != 0 {
 			t.Errorf("with PROCS=inherit, %+v", c)
 		}

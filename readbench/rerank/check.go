@@ -3,15 +3,15 @@ package rerank
 import (
 	"encoding/binary"
 
-	"github.com/readbench/suite/readbench"
+	"github.com/readbench/suite/readbench/config"
 )
 
 // A summer makes a number of a vector's bytes, for comparing what was read with what should have been.
 type summer func(p []byte) uint64
 
 // summerOf is what READBENCH_VERIFY asks for.
-func summerOf(v readbench.Verify) summer {
-	if v == readbench.VerifyFull {
+func summerOf(v config.Verify) summer {
+	if v == config.VerifyFull {
 		return sumAll
 	}
 	return sumPages

@@ -6,6 +6,8 @@ import (
 	"syscall"
 
 	"github.com/readbench/suite/readbench"
+	"github.com/readbench/suite/readbench/config"
+	"github.com/readbench/suite/readbench/strategy"
 )
 
 // Queries is how many different queries there are: what Serve takes is a number from 0 to below it.
@@ -16,8 +18,8 @@ const Queries = queries
 // methods are for one goroutine, but for NewHandler, which any may call.
 type Data struct {
 	*index
-	config  *readbench.Config
-	file    *readbench.File
+	config  *config.Config
+	path    string // of the file of vectors
 	answers *answers
 	recalls float64        // see index.recall
 	warm    float64        // see index.coldRepeats
@@ -25,8 +27,8 @@ type Data struct {
 }
 
 // OpenData makes the file of vectors in the user's cache directory unless it is there, opens it, and makes what is in
-// memory. Whoever calls it closes the file (File).
-func OpenData(ctx context.Context, c *readbench.Config) (*Data, error) {
+// memory.
+func OpenData(ctx context.Context, c *config.Config) (*Data, error) {
 	l, err := newLayout(c)
 	if err != nil {
 		return nil, err
@@ -41,17 +43,21 @@ func OpenData(ctx context.Context, c *readbench.Config) (*Data, error) {
 	} else if err != nil {
 		return nil, err
 	}
-	d := &Data{config: c, answers: newAnswers(), pools: map[int]tuning{}}
+	d := &Data{config: c, path: path, answers: newAnswers(), pools: map[int]tuning{}}
 	if d.index, err = newIndex(ctx, c, l, s); err != nil {
 		return nil, err
 	}
 	d.recalls, d.warm = d.recall(), d.coldRepeats()
-	d.file, err = readbench.OpenUnchecked(path)
-	return d, err
+	return d, nil
 }
 
-// File is the file of vectors.
-func (d *Data) File() *readbench.File { return d.file }
+// Path is that of the file of vectors.
+func (d *Data) Path() string { return d.path }
+
+// file is the file of vectors.
+func (d *Data) file() *strategy.File {
+	return strategy.NewFile(d.path, d.layout.size(), nil)
+}
 
 // NewHandler makes the handler of a worker, in Row.Op, on the worker's goroutine. The first one of a row (worker 0) answers
 // a few queries through the row's strategy and compares the answers with those that need no file.
@@ -65,22 +71,4 @@ func (d *Data) NewHandler(w *readbench.Worker) (*Handler, error) {
 	}
 	h.counters = counters{}
 	return h, nil
-}
-
-// Pool is the pool with the number of readers and of processors that it is fastest with when so many threads use it, found
-// out by trying, once for each number of threads, unless no row of a pool is to run.
-func (d *Data) Pool(threads int) (Backend, error) {
-	t, ok := d.pools[threads]
-	if !ok {
-		if !selected("backend=" + poolName) {
-			return Backend{Name: poolName, Strategy: Pool(1), readers: 1}, nil
-		}
-		var err error
-		t, err = tunePool(d.file, d.config, d.index, threads)
-		if err != nil && !errors.Is(err, readbench.ErrUnsupported) { // else the row says why it cannot run
-			return Backend{}, err
-		}
-		d.pools[threads] = t
-	}
-	return Backend{Name: poolName, Strategy: Pool(t.readers), Procs: t.procs, readers: t.readers}, nil
 }

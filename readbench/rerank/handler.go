@@ -6,13 +6,13 @@ import (
 
 	"golang.org/x/sys/cpu"
 
-	"github.com/readbench/suite/readbench"
+	"github.com/readbench/suite/readbench/strategy"
 )
 
 // source is where a handler reads from: a readbench.Worker.
 type source interface {
-	Prefetch(file int, rs []readbench.Range) error
-	Fetch(file int, rs []readbench.Range, each func(i int, p []byte) error) error
+	Prefetch(file int, rs []strategy.Range) error
+	Fetch(file int, rs []strategy.Range, each func(i int, p []byte) error) error
 }
 
 // A Handler answers queries: it finds a query's shortlist in memory, reads its vectors through the strategy of a worker, and
@@ -23,7 +23,7 @@ type Handler struct {
 	src      source
 	answers  *answers
 	ids      []int32 // of the shortlist that is being read
-	ranges   []readbench.Range
+	ranges   []strategy.Range
 	ranks    []uint64 // of its vectors
 	each     func(i int, p []byte) error
 	counters counters
@@ -35,7 +35,7 @@ type counters struct{ queries, reads uint64 }
 
 func newHandler(x *index, a *answers, src source) *Handler {
 	h := &Handler{search: newSearcher(x), src: src, answers: a}
-	h.ranges, h.ranks = make([]readbench.Range, x.shortlist), make([]uint64, x.shortlist)
+	h.ranges, h.ranks = make([]strategy.Range, x.shortlist), make([]uint64, x.shortlist)
 	h.each = h.take
 	return h
 }
@@ -64,7 +64,7 @@ func (h *Handler) answer(query int64) ([]uint64, error) {
 func (h *Handler) rerank(ids []int32) ([]uint64, error) {
 	h.ids = ids
 	if len(ids) > len(h.ranges) {
-		h.ranges, h.ranks = make([]readbench.Range, len(ids)), make([]uint64, len(ids))
+		h.ranges, h.ranks = make([]strategy.Range, len(ids)), make([]uint64, len(ids))
 	}
 	rs, ranks := h.ranges[:len(ids)], h.ranks[:len(ids)]
 	for i, n := range ids {
@@ -111,4 +111,29 @@ func (x *index) explain(n int32, p []byte) error {
 	}
 	return fmt.Errorf("vector %d, at %d of the file: wrong from byte %d on: it holds another vector, or is damaged; remove it, and it is made anew",
 		n, x.place(n).Off, at)
+}
+
+// examine has a handler answer the sample queries, and compares that with the reference.
+func (h *Handler) examine() error {
+	for _, s := range h.search.x.samples {
+		top, err := h.answer(s.query)
+		if err != nil {
+			return err
+		}
+		if !slices.Equal(top, s.answer) {
+			return fmt.Errorf("query %d: its nearest vectors are %v…, not %v…, as without a file", s.query, numbers(top), numbers(s.answer))
+		}
+		if err := h.answers.compare(s.query, top); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// numbers are those of the first few of an answer's vectors.
+func numbers(top []uint64) (ns []int32) {
+	for _, r := range top[:min(8, len(top))] {
+		ns = append(ns, ranked(r))
+	}
+	return ns
 }

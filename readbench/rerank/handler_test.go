@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/readbench/suite/readbench"
+	"github.com/readbench/suite/readbench/config"
 )
 
 // A handler reads what its shortlist names, once each, hinted before, and finds what the reference finds, in whatever order
@@ -36,24 +36,24 @@ func TestHandler(t *testing.T) {
 func TestHandlerFindsWrongBytes(t *testing.T) {
 	for _, tc := range []struct {
 		name   string
-		verify readbench.Verify
+		verify config.Verify
 		harm   func(x *index) func(n int, p []byte) []byte
 		want   string
 	}{
-		{"another vector", readbench.VerifyPages, func(x *index) func(int, []byte) []byte {
+		{"another vector", config.VerifyPages, func(x *index) func(int, []byte) []byte {
 			return func(n int, p []byte) []byte {
 				v := make([]float32, x.space.dim)
 				x.vector(v, (n+1)%x.vectors)
 				return asBytes(v)
 			}
 		}, "wrong from byte"},
-		{"zeros", readbench.VerifyPages, func(*index) func(int, []byte) []byte {
+		{"zeros", config.VerifyPages, func(*index) func(int, []byte) []byte {
 			return func(_ int, p []byte) []byte { return make([]byte, len(p)) }
 		}, "wrong from byte 0"},
-		{"its last number", readbench.VerifyPages, flip(-1), "wrong from byte 5999"},
-		{"a number of its second page", readbench.VerifyPages, flip(4096), "wrong from byte 4096"},
-		{"any bit", readbench.VerifyFull, flip(3001), "wrong from byte 3001"},
-		{"an odd address", readbench.VerifyFull, func(*index) func(int, []byte) []byte {
+		{"its last number", config.VerifyPages, flip(-1), "wrong from byte 5999"},
+		{"a number of its second page", config.VerifyPages, flip(4096), "wrong from byte 4096"},
+		{"any bit", config.VerifyFull, flip(3001), "wrong from byte 3001"},
+		{"an odd address", config.VerifyFull, func(*index) func(int, []byte) []byte {
 			return func(_ int, p []byte) []byte { return append(make([]byte, 1, len(p)+1), p...)[1:] }
 		}, "no multiple of 4"},
 	} {

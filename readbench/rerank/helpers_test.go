@@ -9,14 +9,16 @@ import (
 
 	"github.com/readbench/suite/internal/testfile"
 	"github.com/readbench/suite/readbench"
+	"github.com/readbench/suite/readbench/config"
+	"github.com/readbench/suite/readbench/strategy"
 )
 
 // load is the configuration that READBENCH_ settings (without the prefix) make.
-func load(t testing.TB, settings ...string) *readbench.Config {
+func load(t testing.TB, settings ...string) *config.Config {
 	t.Helper()
 	var environ []string
 	for _, s := range settings {
-		environ = append(environ, readbench.EnvPrefix+s)
+		environ = append(environ, config.EnvPrefix+s)
 	}
 	c, err := readbench.Load(environ)
 	if err != nil {
@@ -26,7 +28,7 @@ func load(t testing.TB, settings ...string) *readbench.Config {
 }
 
 // indexOf is what is in memory of the vectors that c describes.
-func indexOf(t testing.TB, c *readbench.Config) *index {
+func indexOf(t testing.TB, c *config.Config) *index {
 	t.Helper()
 	l, err := newLayout(c)
 	if err != nil {
@@ -49,11 +51,6 @@ func dataOf(t *testing.T, settings ...string) *Data {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() {
-		if err := d.File().Close(); err != nil {
-			t.Error(err)
-		}
-	})
 	return d
 }
 
@@ -74,12 +71,12 @@ type memory struct {
 
 func newMemory(x *index) *memory { return &memory{x: x, v: make([]float32, x.space.dim)} }
 
-func (m *memory) Prefetch(_ int, rs []readbench.Range) error {
+func (m *memory) Prefetch(_ int, rs []strategy.Range) error {
 	m.hinted += len(rs)
 	return nil
 }
 
-func (m *memory) Fetch(_ int, rs []readbench.Range, each func(i int, p []byte) error) error {
+func (m *memory) Fetch(_ int, rs []strategy.Range, each func(i int, p []byte) error) error {
 	m.read += len(rs)
 	for k := range rs {
 		i := len(rs) - 1 - k // any order is allowed
@@ -98,18 +95,18 @@ func (m *memory) Fetch(_ int, rs []readbench.Range, each func(i int, p []byte) e
 
 // opened is a source on a strategy, as a worker of the core is one.
 type opened struct {
-	reader readbench.Reader
+	reader strategy.Reader
 }
 
-func (o opened) Prefetch(_ int, rs []readbench.Range) error {
-	if p, ok := o.reader.(readbench.Prefetcher); ok {
+func (o opened) Prefetch(_ int, rs []strategy.Range) error {
+	if p, ok := o.reader.(strategy.Prefetcher); ok {
 		return p.Prefetch(rs)
 	}
 	return nil
 }
 
-func (o opened) Fetch(_ int, rs []readbench.Range, each func(i int, p []byte) error) error {
-	if b, ok := o.reader.(readbench.BatchReader); ok {
+func (o opened) Fetch(_ int, rs []strategy.Range, each func(i int, p []byte) error) error {
+	if b, ok := o.reader.(strategy.BatchReader); ok {
 		return b.ReadBatch(rs, each)
 	}
 	for i, r := range rs {
@@ -124,7 +121,7 @@ func (o opened) Fetch(_ int, rs []readbench.Range, each func(i int, p []byte) er
 	return nil
 }
 
-func closeReader(r readbench.Reader) error {
+func closeReader(r strategy.Reader) error {
 	if c, ok := r.(io.Closer); ok {
 		return c.Close()
 	}

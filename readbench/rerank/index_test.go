@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/readbench/suite/readbench"
+	"github.com/readbench/suite/readbench/strategy"
 )
 
 // Every vector is in the index once, in its cluster, with its code and its sum.
@@ -188,7 +188,7 @@ func TestLayout(t *testing.T) {
 			t.Errorf("%v: %+v, %d bytes, %v", tc.settings, l, l.size(), err)
 		}
 	}
-	if r := (layout{dim: 3, stride: 12}).place(5); r != (readbench.Range{Off: 60, N: 12}) {
+	if r := (layout{dim: 3, stride: 12}).place(5); r != (strategy.Range{Off: 60, N: 12}) {
 		t.Error(r)
 	}
 	names := map[string]bool{}

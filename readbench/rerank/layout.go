@@ -7,7 +7,8 @@ import (
 	"path/filepath"
 	"unsafe"
 
-	"github.com/readbench/suite/readbench"
+	"github.com/readbench/suite/readbench/config"
+	"github.com/readbench/suite/readbench/strategy"
 )
 
 const (
@@ -21,14 +22,14 @@ const (
 // layout is where vectors lie in their file.
 type layout struct {
 	dim, vectors int
-	align        readbench.Align
+	align        config.Align
 	stride       int64 // bytes from one vector to the next
 }
 
-func newLayout(c *readbench.Config) (layout, error) {
+func newLayout(c *config.Config) (layout, error) {
 	l := layout{dim: c.Dim, vectors: c.Vectors, align: c.Align}
 	l.stride = int64(l.bytes())
-	if l.align == readbench.AlignPage {
+	if l.align == config.AlignPage {
 		l.stride = roundUp(l.stride)
 	}
 	if l.vectors == 0 {
@@ -49,8 +50,8 @@ func (l layout) bytes() int { return 4 * l.dim }
 func (l layout) size() int64 { return roundUp(int64(l.vectors) * l.stride) }
 
 // place is where vector n lies.
-func (l layout) place(n int32) readbench.Range {
-	return readbench.Range{Off: int64(n) * l.stride, N: l.bytes()}
+func (l layout) place(n int32) strategy.Range {
+	return strategy.Range{Off: int64(n) * l.stride, N: l.bytes()}
 }
 
 // path is that of the file: in the user's cache directory, under a name that says all that its content depends on.

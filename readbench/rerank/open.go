@@ -9,12 +9,14 @@ import (
 	"time"
 
 	"github.com/readbench/suite/readbench"
+	"github.com/readbench/suite/readbench/config"
 	"github.com/readbench/suite/readbench/rerank/openloop"
+	"github.com/readbench/suite/readbench/strategy"
 )
 
 // An openRow is the row of a backend whose queries come when they come.
 type openRow struct {
-	c    *readbench.Config
+	c    *config.Config
 	m    *openExtra
 	load *openloop.Load // nil while workers draw queries themselves
 	runs uint64         // loads so far
@@ -31,7 +33,7 @@ func (d *Data) newOpenRow(backend Backend, pageCase string) (*openRow, readbench
 	row.Procs++ // for what has queries come
 	row.Op = func(w *readbench.Worker) (func() error, error) {
 		if pageCase == "cold" {
-			return nil, readbench.Unsupported("cold: in an open loop queries come without pause, and the file cannot be evicted between them; in a case pressureN reads come from the device too")
+			return nil, strategy.Unsupported("cold: in an open loop queries come without pause, and the file cannot be evicted between them; in a case pressureN reads come from the device too")
 		}
 		h, err := d.NewHandler(w)
 		if err != nil {

@@ -9,7 +9,8 @@ import (
 
 	"golang.org/x/sys/cpu"
 
-	"github.com/readbench/suite/readbench"
+	"github.com/readbench/suite/readbench/strategies"
+	"github.com/readbench/suite/readbench/strategy"
 )
 
 // Pool reads the ranges of a batch with pread(2) past the page cache (O_DIRECT), fanned out over goroutines that all workers
@@ -17,22 +18,22 @@ import (
 // one to be done. It is the fair baseline of one submission for all: neither a message nor a wakeup for every read.
 //
 // Readers is how many goroutines there are: as many reads can be under way at a time.
-func Pool(readers int) readbench.Strategy { return pool{readers} }
+func Pool(readers int) strategy.Strategy { return pool{readers} }
 
 type pool struct{ readers int }
 
 func (pool) Name() string { return "pool" }
 
 // Open opens the file as PreadDirect does, with its doubts.
-func (s pool) Open(f *readbench.File, setup readbench.Setup) (readbench.Opened, error) {
+func (s pool) Open(f *strategy.File, setup strategy.Setup) (strategy.Opened, error) {
 	if s.readers < 1 {
 		return nil, fmt.Errorf("a pool has at least one reader, not %d", s.readers)
 	}
-	direct, err := readbench.PreadDirect().Open(f, setup)
+	direct, err := strategies.PreadDirect().Open(f, setup)
 	if err != nil {
 		return nil, err
 	}
-	d, ok := direct.(readbench.Direct)
+	d, ok := direct.(strategy.Direct)
 	if !ok {
 		return nil, errors.Join(fmt.Errorf("%T does not tell its alignment", direct), direct.Close())
 	}
@@ -52,11 +53,11 @@ func (s pool) Open(f *readbench.File, setup readbench.Setup) (readbench.Opened, 
 }
 
 type poolOpened struct {
-	opened  readbench.Opened
+	opened  strategy.Opened
 	align   int
-	setup   readbench.Setup
+	setup   strategy.Setup
 	readers int
-	direct  []readbench.Reader // of the goroutines
+	direct  []strategy.Reader // of the goroutines
 	tasks   chan poolTask
 	running sync.WaitGroup
 	told    atomic.Bool // whether a reader tells what these have done
@@ -68,7 +69,7 @@ type poolTask struct {
 	first, step int
 }
 
-func (o *poolOpened) read(with readbench.Reader) {
+func (o *poolOpened) read(with strategy.Reader) {
 	for t := range o.tasks {
 		t.batch.read(with, t.first, t.step)
 	}
@@ -90,7 +91,7 @@ func (o *poolOpened) Close() error {
 
 // Reader makes room for a batch: what a goroutine has read is copied there, so that all of it is there until the batch is
 // delivered. That costs little beside a read: there are many more rooms than goroutines, and buffers for direct reads are dear.
-func (o *poolOpened) Reader(int) (readbench.Reader, error) {
+func (o *poolOpened) Reader(int) (strategy.Reader, error) {
 	batch := max(1, o.setup.Batch)
 	r := &poolReader{pool: o, done: make(chan struct{}, 1), teller: o.told.CompareAndSwap(false, true), results: make([]poolResult, batch), room: make([]byte, batch*o.setup.MaxRange)}
 	return r, nil
@@ -100,8 +101,8 @@ type poolReader struct {
 	pool    *poolOpened
 	room    []byte // MaxRange bytes for each range of a batch
 	results []poolResult
-	ranges  []readbench.Range // of the batch under way
-	one     [1]readbench.Range
+	ranges  []strategy.Range // of the batch under way
+	one     [1]strategy.Range
 	done    chan struct{} // sent to by the last goroutine
 	teller  bool          // whether this one counts what the goroutines do, for all readers
 
@@ -116,7 +117,7 @@ type poolResult struct {
 }
 
 // read reads some ranges of the batch; it runs on a goroutine of the pool.
-func (r *poolReader) read(with readbench.Reader, first, step int) {
+func (r *poolReader) read(with strategy.Reader, first, step int) {
 	size := r.pool.setup.MaxRange
 	for i := first; i < len(r.ranges); i += step {
 		res := &r.results[i]
@@ -129,14 +130,14 @@ func (r *poolReader) read(with readbench.Reader, first, step int) {
 }
 
 // Read has the pool read one range.
-func (r *poolReader) Read(rg readbench.Range) ([]byte, error) {
+func (r *poolReader) Read(rg strategy.Range) ([]byte, error) {
 	r.one[0] = rg
 	err := r.readTogether(r.one[:])
 	return r.results[0].p, err
 }
 
 // ReadBatch reads as many ranges at a time as there is room for: all of a batch that is no larger than Setup.Batch.
-func (r *poolReader) ReadBatch(rs []readbench.Range, each func(i int, p []byte) error) error {
+func (r *poolReader) ReadBatch(rs []strategy.Range, each func(i int, p []byte) error) error {
 	for from := 0; from < len(rs); from += len(r.results) {
 		if err := r.readTogether(rs[from:min(from+len(r.results), len(rs))]); err != nil {
 			return err
@@ -151,7 +152,7 @@ func (r *poolReader) ReadBatch(rs []readbench.Range, each func(i int, p []byte) 
 }
 
 // readTogether has the pool read ranges, and waits until nothing is under way any more.
-func (r *poolReader) readTogether(rs []readbench.Range) error {
+func (r *poolReader) readTogether(rs []strategy.Range) error {
 	r.ranges = rs
 	step := min(r.pool.readers, len(rs))
 	r.left.Store(int32(step))
@@ -168,10 +169,10 @@ func (r *poolReader) readTogether(rs []readbench.Range) error {
 }
 
 // Counts are those of all goroutines, told by one reader for all.
-func (r *poolReader) Counts() readbench.Counts {
-	sum := readbench.Counts{Calls: map[string]uint64{}}
+func (r *poolReader) Counts() strategy.Counts {
+	sum := strategy.Counts{Calls: map[string]uint64{}}
 	for _, with := range r.pool.direct {
-		c, ok := with.(readbench.Counter)
+		c, ok := with.(strategy.Counter)
 		if !ok {
 			continue
 		}

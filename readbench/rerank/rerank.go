@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/readbench/suite/readbench"
+	"github.com/readbench/suite/readbench/config"
 )
 
 // shared are the data of this process.
@@ -24,11 +25,11 @@ var shared *Data
 // call in a process. It fails or skips b if they cannot be had.
 func Start(b *testing.B) (*readbench.Suite, *Data) {
 	b.Helper()
-	suite := readbench.StartFiles(b, func(ctx context.Context, c *readbench.Config) (_ []*readbench.File, err error) {
+	suite := readbench.StartFiles(b, func(ctx context.Context, c *config.Config) (_ []string, err error) {
 		if shared, err = OpenData(ctx, c); err != nil {
 			return nil, err
 		}
-		return []*readbench.File{shared.File()}, nil
+		return []string{shared.Path()}, nil
 	})
 	for _, setting := range shared.settings() {
 		if err := suite.Setting(setting[0], setting[1]); err != nil {

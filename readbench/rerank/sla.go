@@ -8,6 +8,7 @@ import (
 
 	"github.com/readbench/suite/readbench"
 	"github.com/readbench/suite/readbench/rerank/openloop"
+	"github.com/readbench/suite/readbench/strategy"
 )
 
 const (
@@ -56,7 +57,7 @@ func (o *openRow) search(s *readbench.Session, promise openloop.Promise) error {
 		return o.run(rate, step, leastShort, promise, s.Try)
 	})
 	if errors.Is(err, openloop.ErrNoRate) {
-		return o.c.Blame(readbench.Unsupported("%w: a p99 of %v is more than this backend can promise here; set a longer one", err, promise.P99), "SLA_P99")
+		return o.c.Blame(strategy.Unsupported("%w: a p99 of %v is more than this backend can promise here; set a longer one", err, promise.P99), "SLA_P99")
 	}
 	o.m.rate, o.m.trials = f.Rate, len(f.Steps)
 	return err

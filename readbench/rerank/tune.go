@@ -10,7 +10,8 @@ import (
 	"time"
 
 	"github.com/readbench/suite/internal/notice"
-	"github.com/readbench/suite/readbench"
+	"github.com/readbench/suite/readbench/config"
+	"github.com/readbench/suite/readbench/strategy"
 )
 
 // tuning is how a pool is set.
@@ -23,9 +24,9 @@ const (
 
 // candidates are the settings that are tried: reads under way at a time, and processors of Go, of which a blocked read holds
 // one until the monitor thread takes it back. procs is 0 if it is not ours to set.
-func candidates(threads int, procs readbench.Procs) (ts []tuning) {
+func candidates(threads int, procs config.Procs) (ts []tuning) {
 	for _, readers := range []int{8, 16, 32, 64, 128} {
-		if procs == readbench.ProcsInherit {
+		if procs == config.ProcsInherit {
 			ts = append(ts, tuning{readers, 0})
 			continue
 		}
@@ -42,13 +43,13 @@ func candidates(threads int, procs readbench.Procs) (ts []tuning) {
 
 // tunePool finds the setting with which so many threads read most batches of so many vectors from random places: all of
 // them in turn, and that tuneRounds times over, so that no one has the disk's best moments.
-func tunePool(f *readbench.File, c *readbench.Config, x *index, threads int) (tuning, error) {
+func tunePool(f *strategy.File, c *config.Config, x *index, threads int) (tuning, error) {
 	defer notice.Slow("tuning the pool for %d threads", threads)()
 	ts := candidates(threads, c.Procs)
 	batches := make([]int, len(ts))
 	for round := range tuneRounds {
 		for i, t := range ts {
-			n, err := tryPool(f, c, x, threads, t, uint64(round*len(ts)+i))
+			n, err := tryPool(f, x, threads, t, uint64(round*len(ts)+i))
 			if err != nil {
 				return t, fmt.Errorf("tuning the pool: %w", err)
 			}
@@ -65,11 +66,11 @@ func tunePool(f *readbench.File, c *readbench.Config, x *index, threads int) (tu
 }
 
 // tryPool returns how many batches a setting reads in tuneTime, those that it has begun being read to their end.
-func tryPool(f *readbench.File, c *readbench.Config, x *index, threads int, t tuning, seed uint64) (batches int, err error) {
+func tryPool(f *strategy.File, x *index, threads int, t tuning, seed uint64) (batches int, err error) {
 	if t.procs > 0 {
 		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(t.procs))
 	}
-	setup := readbench.Setup{Config: c, Threads: threads, Batch: x.shortlist, MaxRange: x.bytes()}
+	setup := strategy.Setup{Threads: threads, Batch: x.shortlist, MaxRange: x.bytes()}
 	o, err := Pool(t.readers).Open(f, setup)
 	if err != nil {
 		return 0, err
@@ -93,7 +94,7 @@ func tryPool(f *readbench.File, c *readbench.Config, x *index, threads int, t tu
 }
 
 // readBatches reads batches until the time is up, and checks them.
-func readBatches(o readbench.Opened, x *index, id int, rng *rand.Rand, end time.Time) (n int, err error) {
+func readBatches(o strategy.Opened, x *index, id int, rng *rand.Rand, end time.Time) (n int, err error) {
 	r, err := o.Reader(id)
 	if err != nil {
 		return 0, err
@@ -101,11 +102,11 @@ func readBatches(o readbench.Opened, x *index, id int, rng *rand.Rand, end time.
 	if c, ok := r.(io.Closer); ok {
 		defer func() { err = errors.Join(err, c.Close()) }()
 	}
-	batch, ok := r.(readbench.BatchReader)
+	batch, ok := r.(strategy.BatchReader)
 	if !ok {
 		return 0, fmt.Errorf("%T reads no batches", r)
 	}
-	ids, rs := make([]int32, x.shortlist), make([]readbench.Range, x.shortlist)
+	ids, rs := make([]int32, x.shortlist), make([]strategy.Range, x.shortlist)
 	check := func(i int, p []byte) error {
 		if x.sum(p) != x.sums[ids[i]] {
 			return x.explain(ids[i], p)

@@ -13,18 +13,20 @@ import (
 	"testing"
 
 	"github.com/readbench/suite/readbench"
+	"github.com/readbench/suite/readbench/strategies"
+	"github.com/readbench/suite/readbench/strategy"
 )
 
 // Run measures a strategy in every case, with every read size and every number of threads that is configured, one row
 // each:
 //
 //	func BenchmarkMine(b *testing.B) { sequential.Run(b, mine{}) }
-func Run(b *testing.B, s readbench.Strategy) { run(b, s, readbench.EffectRead) }
+func Run(b *testing.B, s strategy.Strategy) { run(b, s, readbench.EffectRead) }
 
 // RunNull measures the harness itself: an op moves the cursor as far as one of Run, and reads nothing.
-func RunNull(b *testing.B) { run(b, readbench.Null(), readbench.EffectNone) }
+func RunNull(b *testing.B) { run(b, strategies.Null(), readbench.EffectNone) }
 
-func run(b *testing.B, s readbench.Strategy, effect readbench.Effect) {
+func run(b *testing.B, s strategy.Strategy, effect readbench.Effect) {
 	suite := readbench.Start(b)
 	c := suite.Config()
 	reads := cmp.Or(c.ReadsPerOp, 128)
@@ -36,7 +38,7 @@ func run(b *testing.B, s readbench.Strategy, effect readbench.Effect) {
 			for _, threads := range c.Threads.Or(1) {
 				suite.Run(b, readbench.Row{
 					Strategy: s, Case: pageCase, Threads: threads, Labels: []string{"read=" + size.String()},
-					Order: readbench.OrderSequential, Batch: reads, MaxRange: int(size), Effect: effect,
+					Order: strategy.OrderSequential, Batch: reads, MaxRange: int(size), Effect: effect,
 				})
 			}
 		}

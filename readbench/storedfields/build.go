@@ -13,7 +13,7 @@ import (
 
 	"github.com/readbench/suite/internal/filelock"
 	"github.com/readbench/suite/internal/notice"
-	"github.com/readbench/suite/readbench"
+	"github.com/readbench/suite/readbench/config"
 	"github.com/readbench/suite/readbench/storedfields/lucene"
 )
 
@@ -24,22 +24,22 @@ const version = 1
 type spec struct {
 	docs int
 	size int // bytes of a document's one field, body
-	text readbench.DocText
+	text config.DocText
 	seed uint64
 }
 
-func newSpec(c *readbench.Config) spec {
+func newSpec(c *config.Config) spec {
 	s := spec{docs: c.Docs, size: int(c.DocSize), text: c.DocText, seed: c.Seed}
 	if s.docs == 0 {
 		const most = 1 << 24 // of small ones
-		s.docs = min(most, max(1, int(readbench.DefaultSize)/max(s.size, 1)))
+		s.docs = min(most, max(1, int(config.DefaultSize)/max(s.size, 1)))
 	}
 	return s
 }
 
 // String names the index; it is a file name, too.
 func (s spec) String() string {
-	return fmt.Sprintf("lucene-%d-docs-of-%s-%s-seed%d", s.docs, readbench.Size(s.size), s.text, s.seed)
+	return fmt.Sprintf("lucene-%d-docs-of-%s-%s-seed%d", s.docs, config.Size(s.size), s.text, s.seed)
 }
 
 // title is the first line of its file of checksums.
@@ -51,11 +51,11 @@ const sumsFile = "documents.crc32c"
 
 // openBuilt opens the index in the user's cache directory that c describes, beside the data files of the other workloads. It
 // is built if it is not there, or not whole, or was built by another version.
-func openBuilt(ctx context.Context, c *readbench.Config) (*Corpus, error) {
+func openBuilt(ctx context.Context, c *config.Config) (*Corpus, error) {
 	s := newSpec(c)
-	file, err := readbench.DefaultFile(readbench.DefaultSize, c.Seed)
+	file, err := config.DefaultFile(config.DefaultSize, c.Seed)
 	if err != nil {
-		return nil, fmt.Errorf("%w; or set %sLUCENE_INDEX", err, readbench.EnvPrefix)
+		return nil, fmt.Errorf("%w; or set %sLUCENE_INDEX", err, config.EnvPrefix)
 	}
 	dir := filepath.Join(filepath.Dir(file), s.String())
 	corpus, err := s.open(dir, c.LuceneCheck)
@@ -63,7 +63,7 @@ func openBuilt(ctx context.Context, c *readbench.Config) (*Corpus, error) {
 		return corpus, nil
 	}
 	if err := os.MkdirAll(filepath.Dir(dir), 0o755); err != nil {
-		return nil, fmt.Errorf("making a directory for the index: %w; set %sLUCENE_INDEX", err, readbench.EnvPrefix)
+		return nil, fmt.Errorf("making a directory for the index: %w; set %sLUCENE_INDEX", err, config.EnvPrefix)
 	}
 	if err := s.build(ctx, dir, c.LuceneCheck); errors.Is(err, syscall.ENOSPC) {
 		return nil, c.Blame(fmt.Errorf("building the index %s: %w", dir, err), "DOCS", "DOC_SIZE")
@@ -74,7 +74,7 @@ func openBuilt(ctx context.Context, c *readbench.Config) (*Corpus, error) {
 }
 
 // open opens what was built in dir, if it is what s describes.
-func (s spec) open(dir string, check readbench.LuceneCheck) (*Corpus, error) {
+func (s spec) open(dir string, check config.LuceneCheck) (*Corpus, error) {
 	sums, err := readSums(filepath.Join(dir, sumsFile), s.title(), int64(s.docs))
 	if err != nil {
 		return nil, err
@@ -84,17 +84,17 @@ func (s spec) open(dir string, check readbench.LuceneCheck) (*Corpus, error) {
 		return nil, err
 	}
 	if c.Index.Docs != int64(s.docs) {
-		return nil, errors.Join(fmt.Errorf("%s: %d documents, expected %d", dir, c.Index.Docs, s.docs), c.Close())
+		return nil, fmt.Errorf("%s: %d documents, expected %d", dir, c.Index.Docs, s.docs)
 	}
 	c.sums = sums
-	c.origin = fmt.Sprintf("built: %d documents of %s, %s", s.docs, readbench.Size(s.size), s.text)
+	c.origin = fmt.Sprintf("built: %d documents of %s, %s", s.docs, config.Size(s.size), s.text)
 	return c, nil
 }
 
 // build builds the index in DIR.part and gives it its name when it is whole. One process at a time builds, as a lock on the
 // directory around it sees to; who waited for the lock finds the index there. What a process that died has left is
 // replaced.
-func (s spec) build(ctx context.Context, dir string, check readbench.LuceneCheck) (err error) {
+func (s spec) build(ctx context.Context, dir string, check config.LuceneCheck) (err error) {
 	defer notice.Slow("building an index of stored fields, %s", dir)()
 	around, err := os.Open(filepath.Dir(dir))
 	if err != nil {
@@ -104,11 +104,9 @@ func (s spec) build(ctx context.Context, dir string, check readbench.LuceneCheck
 	if err := filelock.Wait(ctx, around, filelock.Exclusive); err != nil {
 		return fmt.Errorf("waiting for the process that builds another: %w", err)
 	}
-	there, err := s.open(dir, check)
-	if err == nil {
-		return there.Close()
-	}
-	if !errors.Is(err, fs.ErrNotExist) {
+	if _, err := s.open(dir, check); err == nil {
+		return nil
+	} else if !errors.Is(err, fs.ErrNotExist) {
 		notice.Printf("%v: the index is built anew", err)
 	}
 	part := dir + ".part"

@@ -11,7 +11,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/readbench/suite/readbench"
+	"github.com/readbench/suite/readbench/config"
 )
 
 // userCache gives the test a cache directory of its own.
@@ -24,9 +24,6 @@ func userCache(t *testing.T) string {
 
 func closeCorpus(t *testing.T, c *Corpus, err error) *Corpus {
 	t.Helper()
-	if err == nil {
-		err = c.Close()
-	}
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -107,9 +104,6 @@ func TestBuildTogetherAndInterrupted(t *testing.T) {
 	for i := range got {
 		wg.Go(func() {
 			corpus, err := OpenCorpus(t.Context(), c)
-			if err == nil {
-				err = corpus.Close()
-			}
 			if err != nil {
 				t.Error(err)
 			}
@@ -127,13 +121,13 @@ func TestBuildTogetherAndInterrupted(t *testing.T) {
 // What is built does not depend on how many build it, all of it can be read, and json compresses while random does not.
 func TestBuiltDocuments(t *testing.T) {
 	for _, s := range []spec{
-		{docs: 1, size: 0, text: readbench.DocTextRandom, seed: 1},
-		{docs: 1500, size: 0, text: readbench.DocTextJSON, seed: 1},
-		{docs: 2100, size: 1, text: readbench.DocTextRandom, seed: 1},
-		{docs: 700, size: 4096, text: readbench.DocTextRandom, seed: 7},
-		{docs: 700, size: 4096, text: readbench.DocTextJSON, seed: 7},
-		{docs: 3, size: 81920, text: readbench.DocTextJSON, seed: 1},
-		{docs: 3, size: 1 << 20, text: readbench.DocTextRandom, seed: 1},
+		{docs: 1, size: 0, text: config.DocTextRandom, seed: 1},
+		{docs: 1500, size: 0, text: config.DocTextJSON, seed: 1},
+		{docs: 2100, size: 1, text: config.DocTextRandom, seed: 1},
+		{docs: 700, size: 4096, text: config.DocTextRandom, seed: 7},
+		{docs: 700, size: 4096, text: config.DocTextJSON, seed: 7},
+		{docs: 3, size: 81920, text: config.DocTextJSON, seed: 1},
+		{docs: 3, size: 1 << 20, text: config.DocTextRandom, seed: 1},
 	} {
 		t.Run(s.String(), func(t *testing.T) {
 			c := builtCorpus(t, s)
@@ -149,7 +143,7 @@ func TestBuiltDocuments(t *testing.T) {
 					other.chunks, other.segments[0].DataSize)
 			}
 			raw, packed := int64(s.docs*s.size), c.segments[0].DataSize
-			if s.size >= 4096 && (s.text == readbench.DocTextJSON) != (packed < raw/2) || packed > raw+raw/50+10000 {
+			if s.size >= 4096 && (s.text == config.DocTextJSON) != (packed < raw/2) || packed > raw+raw/50+10000 {
 				t.Errorf("%d bytes of %s documents take %d", raw, s.text, packed)
 			}
 		})

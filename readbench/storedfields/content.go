@@ -5,14 +5,14 @@ import (
 	"math/rand/v2"
 	"strconv"
 
-	"github.com/readbench/suite/readbench"
+	"github.com/readbench/suite/readbench/config"
 )
 
 // content makes the bodies of the documents of a built index: any of them from its number alone, so that they can be made
 // in parallel.
 type content struct {
 	seed uint64
-	text readbench.DocText
+	text config.DocText
 	rng  rand.PCG
 	line []byte
 }
@@ -20,7 +20,7 @@ type content struct {
 // fill fills body, which is document doc's.
 func (c *content) fill(body []byte, doc int) {
 	c.rng.Seed(c.seed, uint64(doc))
-	if c.text == readbench.DocTextJSON {
+	if c.text == config.DocTextJSON {
 		c.fillJSON(body, doc)
 		return
 	}

@@ -1,8 +1,6 @@
 package storedfields
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -10,7 +8,7 @@ import (
 	"sort"
 	"strings"
 
-	"github.com/readbench/suite/readbench"
+	"github.com/readbench/suite/readbench/config"
 	"github.com/readbench/suite/readbench/storedfields/lucene"
 )
 
@@ -18,7 +16,7 @@ import (
 // concurrent use.
 type Corpus struct {
 	Index *lucene.Index
-	Files []*readbench.File // those of the segments that have documents; the caller of OpenCorpus closes them
+	Files []string // paths of those of the segments that have documents
 
 	segments []segment
 	chunks   int64
@@ -47,50 +45,23 @@ func (p *place) local() int { return int(p.doc - p.seg.DocBase) }
 // id is the number of its chunk in the index.
 func (p *place) id() int64 { return p.seg.chunkBase + int64(p.chunk.Index) }
 
-// OpenCorpus opens the index that c describes: the user's own, or else one of the user's cache directory, which is built
-// first if it is missing or another one than c describes.
-func OpenCorpus(ctx context.Context, c *readbench.Config) (*Corpus, error) {
-	if c.LuceneIndex == "" {
-		return openBuilt(ctx, c)
-	}
-	corpus, err := openIndex(c.LuceneIndex, c.LuceneCheck)
-	if err != nil {
-		return nil, c.Blame(err, "LUCENE_INDEX")
-	}
-	corpus.origin = c.LuceneIndex
-	if c.Verify == readbench.VerifyFull {
-		if corpus.sums, err = takeSums(ctx, corpus); err != nil {
-			return nil, errors.Join(err, corpus.Close())
-		}
-	}
-	return corpus, nil
-}
-
-// openIndex opens any index, and its files.
-func openIndex(dir string, check readbench.LuceneCheck) (_ *Corpus, err error) {
+// openIndex opens any index.
+func openIndex(dir string, check config.LuceneCheck) (*Corpus, error) {
 	degree := lucene.CheckEnds
-	if check == readbench.LuceneCheckFull {
+	if check == config.LuceneCheckFull {
 		degree = lucene.CheckFull
 	}
-	c := &Corpus{}
-	if c.Index, err = lucene.Open(dir, degree); err != nil {
+	index, err := lucene.Open(dir, degree)
+	if err != nil {
 		return nil, err
 	}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, c.Close())
-		}
-	}()
+	c := &Corpus{Index: index}
 	for _, s := range c.Index.Segments {
 		if s.Docs == 0 {
 			continue
 		}
-		f, err := readbench.OpenUnchecked(s.DataFile)
-		if err != nil {
-			return nil, err
-		}
 		c.segments = append(c.segments, segment{Segment: s, file: len(c.Files), chunkBase: c.chunks})
-		c.Files = append(c.Files, f)
+		c.Files = append(c.Files, s.DataFile)
 		c.chunks += int64(s.Chunks())
 		c.longest = max(c.longest, s.LongestWant()+os.Getpagesize()) // a read goes on to the end of its page
 	}
@@ -98,15 +69,6 @@ func openIndex(dir string, check readbench.LuceneCheck) (_ *Corpus, err error) {
 		return nil, fmt.Errorf("%s: the index has no documents", dir)
 	}
 	return c, nil
-}
-
-// Close closes the files.
-func (c *Corpus) Close() error {
-	var errs []error
-	for _, f := range c.Files {
-		errs = append(errs, f.Close())
-	}
-	return errors.Join(errs...)
 }
 
 // Checked says how what is read is checked, for configuration lines.

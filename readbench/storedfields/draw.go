@@ -5,7 +5,11 @@ import (
 
 	"github.com/readbench/suite/internal/permute"
 	"github.com/readbench/suite/readbench"
+	"github.com/readbench/suite/readbench/config"
 )
+
+// caseCold is the case in which units are chunks.
+const caseCold = "cold"
 
 // A drawer draws the documents of an op: it sets at least the first of places, and says how many.
 type drawer interface {
@@ -15,11 +19,11 @@ type drawer interface {
 // zipfExponent is near 1, as in what is usual for caches and key-value stores; it must be above 1.
 const zipfExponent = 1.01
 
-func newDrawer(w *readbench.Worker, c *Corpus, pageCase string, skew readbench.Skew, most int) drawer {
+func newDrawer(w *readbench.Worker, c *Corpus, pageCase string, skew config.Skew, most int) drawer {
 	switch {
 	case pageCase == caseCold:
 		return &coldDrawer{w, c, make([]int64, most)}
-	case skew == readbench.SkewZipf:
+	case skew == config.SkewZipf:
 		n := uint64(c.Index.Docs)
 		z := rand.NewZipf(rand.New(w.Rand()), zipfExponent, 1, n-1)
 		return &zipfDrawer{c, z, permute.New(n, zipfOrder), n}

@@ -15,8 +15,11 @@ import (
 	"testing"
 
 	"github.com/readbench/suite/readbench"
+	"github.com/readbench/suite/readbench/config"
 	"github.com/readbench/suite/readbench/prefetch"
 	"github.com/readbench/suite/readbench/storedfields/lucene"
+	"github.com/readbench/suite/readbench/strategies"
+	"github.com/readbench/suite/readbench/strategy"
 )
 
 var indexes = flag.String("indexes", filepath.Join("lucene", "testdata"), "directory of RELEASE/NAME/ indexes with docs.tsv or docs.tsv.gz")
@@ -54,19 +57,14 @@ func bodySums(t *testing.T, dir string) (sums []string) {
 
 func openCorpus(t testing.TB, dir string) *Corpus {
 	t.Helper()
-	c, err := openIndex(dir, readbench.LuceneCheckFull)
+	c, err := openIndex(dir, config.LuceneCheckFull)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() {
-		if err := c.Close(); err != nil {
-			t.Error(err)
-		}
-	})
 	return c
 }
 
-func load(t testing.TB, settings ...string) *readbench.Config {
+func load(t testing.TB, settings ...string) *config.Config {
 	t.Helper()
 	c, err := readbench.Load(settings)
 	if err != nil {
@@ -77,11 +75,11 @@ func load(t testing.TB, settings ...string) *readbench.Config {
 
 // strategySource reads the files of a corpus by a strategy, as a readbench.Worker does.
 type strategySource struct {
-	readers []readbench.Reader
+	readers []strategy.Reader
 	close   []func() error
 }
 
-func newStrategySource(t *testing.T, s readbench.Strategy, c *Corpus) *strategySource {
+func newStrategySource(t *testing.T, s strategy.Strategy, c *Corpus) *strategySource {
 	t.Helper()
 	src := &strategySource{}
 	t.Cleanup(func() {
@@ -91,17 +89,21 @@ func newStrategySource(t *testing.T, s readbench.Strategy, c *Corpus) *strategyS
 			}
 		}
 	})
-	setup := readbench.Setup{Config: load(t), Threads: 1, Batch: maxRanges, Depth: 16, MaxRange: c.longest}
-	for _, f := range c.Files {
-		o, err := s.Open(f, setup)
-		if errors.Is(err, readbench.ErrUnsupported) {
+	setup := strategy.Setup{Threads: 1, Batch: maxRanges, Depth: 16, MaxRange: c.longest}
+	for _, path := range c.Files {
+		st, err := os.Stat(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		o, err := s.Open(strategy.NewFile(path, st.Size(), nil), setup)
+		if errors.Is(err, strategy.ErrUnsupported) {
 			t.Skip(err)
 		}
 		if err != nil {
 			t.Fatal(err)
 		}
 		r, err := o.Reader(0)
-		if errors.Is(err, readbench.ErrUnsupported) {
+		if errors.Is(err, strategy.ErrUnsupported) {
 			t.Skip(errors.Join(err, o.Close()))
 		}
 		if err != nil {
@@ -115,8 +117,8 @@ func newStrategySource(t *testing.T, s readbench.Strategy, c *Corpus) *strategyS
 	return src
 }
 
-func (s *strategySource) Fetch(file int, rs []readbench.Range, each func(int, []byte) error) error {
-	if b, ok := s.readers[file].(readbench.BatchReader); ok {
+func (s *strategySource) Fetch(file int, rs []strategy.Range, each func(int, []byte) error) error {
+	if b, ok := s.readers[file].(strategy.BatchReader); ok {
 		return b.ReadBatch(rs, each)
 	}
 	for i, r := range rs {
@@ -131,8 +133,8 @@ func (s *strategySource) Fetch(file int, rs []readbench.Range, each func(int, []
 	return nil
 }
 
-func (s *strategySource) Prefetch(file int, rs []readbench.Range) error {
-	if p, ok := s.readers[file].(readbench.Prefetcher); ok {
+func (s *strategySource) Prefetch(file int, rs []strategy.Range) error {
+	if p, ok := s.readers[file].(strategy.Prefetcher); ok {
 		return p.Prefetch(rs)
 	}
 	return nil
@@ -140,11 +142,11 @@ func (s *strategySource) Prefetch(file int, rs []readbench.Range) error {
 
 // Every document of every index is what the library was given, through every strategy and in every way of reading.
 func TestEveryStrategyRetrievesEveryDocument(t *testing.T) {
-	strategies := []readbench.Strategy{
-		InPlace(readbench.Mmap()), InPlace(readbench.MmapRandom()), readbench.MmapRandom(), readbench.Pread(), readbench.PreadDirect(),
-		readbench.ReadAt(), readbench.Uring(readbench.EngineRing), readbench.UringDirect(readbench.EngineRing),
-		InPlace(readbench.MmapRandomPrefetch()), InPlace(readbench.UringMmap(readbench.EngineRing)),
-		InPlace(prefetch.MmapRandom(prefetch.Backoff())),
+	all := []strategy.Strategy{
+		InPlace(strategies.Mmap()), InPlace(strategies.MmapRandom()), strategies.MmapRandom(), strategies.Pread(), strategies.PreadDirect(),
+		strategies.ReadAt(), strategies.Uring(strategies.EngineRing), strategies.UringDirect(strategies.EngineRing),
+		InPlace(strategies.MmapRandomPrefetch()), InPlace(strategies.UringMmap(strategies.EngineRing)),
+		InPlace(strategies.Prefetching{Policy: prefetch.Backoff(), Random: true}),
 	}
 	for _, dir := range goldenDirs(t) {
 		want := bodySums(t, dir)
@@ -157,7 +159,7 @@ func TestEveryStrategyRetrievesEveryDocument(t *testing.T) {
 			t.Fatal(err)
 		}
 		deflate := c.segments[0].Mode == lucene.BestCompression
-		for i, s := range strategies {
+		for i, s := range all {
 			if deflate && slow && i%5 != 0 {
 				continue
 			}

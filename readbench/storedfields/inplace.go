@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/readbench/suite/readbench"
+	"github.com/readbench/suite/readbench/strategy"
 )
 
 // InPlace is a strategy that maps the file, but for copying: its reads hand out the mapping itself, and what uses the bytes
@@ -13,28 +13,28 @@ import (
 // Everything else, names and labels too, is that of the strategy.
 //
 // Opened by a strategy that does not map (that has no Bytes), it is an error.
-func InPlace(s readbench.Strategy) readbench.Strategy {
-	if l, ok := s.(readbench.Labeler); ok {
+func InPlace(s strategy.Strategy) strategy.Strategy {
+	if l, ok := s.(strategy.Labeler); ok {
 		return labelledInPlace{inPlace{s}, l}
 	}
 	return inPlace{s}
 }
 
-type inPlace struct{ readbench.Strategy }
+type inPlace struct{ strategy.Strategy }
 
 type labelledInPlace struct {
 	inPlace
-	readbench.Labeler
+	strategy.Labeler
 }
 
 // mapped is what strategies that map open.
 type mapped interface {
-	readbench.Opened
-	readbench.Mapper
+	strategy.Opened
+	strategy.Mapper
 	Bytes() []byte
 }
 
-func (s inPlace) Open(f *readbench.File, setup readbench.Setup) (readbench.Opened, error) {
+func (s inPlace) Open(f *strategy.File, setup strategy.Setup) (strategy.Opened, error) {
 	o, err := s.Strategy.Open(f, setup)
 	if err != nil {
 		return nil, err
@@ -48,15 +48,15 @@ func (s inPlace) Open(f *readbench.File, setup readbench.Setup) (readbench.Opene
 
 type inPlaceOpened struct{ mapped }
 
-func (o inPlaceOpened) Reader(worker int) (readbench.Reader, error) {
+func (o inPlaceOpened) Reader(worker int) (strategy.Reader, error) {
 	base, err := o.mapped.Reader(worker)
 	if err != nil {
 		return nil, err
 	}
 	r := &viewReader{base: base, data: o.Bytes()}
-	r.counter, _ = base.(readbench.Counter)
-	r.forget, _ = base.(readbench.Forgetter)
-	if p, ok := base.(readbench.Prefetcher); ok {
+	r.counter, _ = base.(strategy.Counter)
+	r.forget, _ = base.(strategy.Forgetter)
+	if p, ok := base.(strategy.Prefetcher); ok {
 		return &viewPrefetchReader{r, p}, nil
 	}
 	return r, nil
@@ -64,20 +64,20 @@ func (o inPlaceOpened) Reader(worker int) (readbench.Reader, error) {
 
 // viewReader reads from the mapping; all else that base can do, it does.
 type viewReader struct {
-	base    readbench.Reader
-	counter readbench.Counter   // nil if base is none
-	forget  readbench.Forgetter // nil if base is none
+	base    strategy.Reader
+	counter strategy.Counter   // nil if base is none
+	forget  strategy.Forgetter // nil if base is none
 	data    []byte
 }
 
 // Read returns a part of the mapping.
-func (r *viewReader) Read(rg readbench.Range) ([]byte, error) {
+func (r *viewReader) Read(rg strategy.Range) ([]byte, error) {
 	return r.data[rg.Off : rg.Off+int64(rg.N) : rg.Off+int64(rg.N)], nil
 }
 
-func (r *viewReader) Counts() readbench.Counts {
+func (r *viewReader) Counts() strategy.Counts {
 	if r.counter == nil {
-		return readbench.Counts{}
+		return strategy.Counts{}
 	}
 	return r.counter.Counts()
 }
@@ -97,5 +97,5 @@ func (r *viewReader) Close() error {
 
 type viewPrefetchReader struct {
 	*viewReader
-	readbench.Prefetcher
+	strategy.Prefetcher
 }

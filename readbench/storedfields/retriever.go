@@ -5,12 +5,15 @@ import (
 	"os"
 	"time"
 
-	"github.com/readbench/suite/readbench"
 	"github.com/readbench/suite/readbench/storedfields/lucene"
+	"github.com/readbench/suite/readbench/strategy"
 )
 
 // window is how many documents are hinted before the first of them is read, as in the library.
 const window = 16
+
+// maxRanges is how many ranges there are to hint for a window of documents at the most.
+const maxRanges = window * lucene.MaxSpans
 
 // sampleEvery: with READBENCH_METRICS=all decoding is timed if the number of documents so far is a multiple of it: one
 // document of 16, or all that are read together with it.
@@ -18,8 +21,8 @@ const sampleEvery = 16
 
 // source is what bytes come from: a readbench.Worker.
 type source interface {
-	Fetch(file int, rs []readbench.Range, each func(i int, p []byte) error) error
-	Prefetch(file int, rs []readbench.Range) error
+	Fetch(file int, rs []strategy.Range, each func(i int, p []byte) error) error
+	Prefetch(file int, rs []strategy.Range) error
 }
 
 // retriever retrieves documents for one worker.
@@ -34,7 +37,7 @@ type retriever struct {
 	kept     [window]kept           // of each
 	places   []place                // of the documents under way, one for each decoder
 	active   []int                  // decoders that want bytes of the file that is read
-	ranges   []readbench.Range      // that they want
+	ranges   []strategy.Range       // that they want
 	each     func(i int, p []byte) error
 	touched  byte
 	ahead    ahead
@@ -42,7 +45,7 @@ type retriever struct {
 
 func newRetriever(w source, c *Corpus, st *stats, sample bool) *retriever {
 	r := &retriever{w: w, c: c, st: st, sample: sample, page: int64(os.Getpagesize()),
-		active: make([]int, 0, window), ranges: make([]readbench.Range, 0, maxRanges)}
+		active: make([]int, 0, window), ranges: make([]strategy.Range, 0, maxRanges)}
 	r.each = r.feed
 	r.ahead.forget()
 	return r
@@ -125,7 +128,7 @@ type kept struct {
 
 // still returns what is to be read of the bytes from an offset to below another: what is not kept, and if the document goes
 // on behind it, to the end of the page, or of the chunk.
-func (r *retriever) still(i int, from, to int64) readbench.Range {
+func (r *retriever) still(i int, from, to int64) strategy.Range {
 	if !r.decoders[i].Ends() {
 		k := &r.places[i].chunk
 		to = min((to+r.page-1)&^(r.page-1), k.Offset+k.Length)
@@ -133,7 +136,7 @@ func (r *retriever) still(i int, from, to int64) readbench.Range {
 	if n := len(r.kept[i].data); n > 0 {
 		from += int64(n)
 	}
-	return readbench.Range{Off: from, N: int(to - from)}
+	return strategy.Range{Off: from, N: int(to - from)}
 }
 
 // feed gives a decoder what it wanted, and keeps what it does not use.

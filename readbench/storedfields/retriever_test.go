@@ -6,14 +6,15 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/readbench/suite/readbench"
+	"github.com/readbench/suite/readbench/config"
+	"github.com/readbench/suite/readbench/strategy"
 )
 
 // memory is the files of a corpus in memory; it notes what is fetched and hinted.
 type memory struct {
 	files   [][]byte
-	fetched []readbench.Range
-	hinted  []readbench.Range
+	fetched []strategy.Range
+	hinted  []strategy.Range
 	note    bool
 }
 
@@ -21,7 +22,7 @@ func newMemory(t testing.TB, c *Corpus) *memory {
 	t.Helper()
 	m := &memory{note: true}
 	for _, f := range c.Files {
-		p, err := os.ReadFile(f.Path())
+		p, err := os.ReadFile(f)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -30,7 +31,7 @@ func newMemory(t testing.TB, c *Corpus) *memory {
 	return m
 }
 
-func (m *memory) Fetch(file int, rs []readbench.Range, each func(int, []byte) error) error {
+func (m *memory) Fetch(file int, rs []strategy.Range, each func(int, []byte) error) error {
 	if m.note {
 		m.fetched = append(m.fetched, rs...)
 	}
@@ -43,7 +44,7 @@ func (m *memory) Fetch(file int, rs []readbench.Range, each func(int, []byte) er
 	return nil
 }
 
-func (m *memory) Prefetch(_ int, rs []readbench.Range) error {
+func (m *memory) Prefetch(_ int, rs []strategy.Range) error {
 	if m.note {
 		m.hinted = append(m.hinted, rs...)
 	}
@@ -54,28 +55,23 @@ func (m *memory) Prefetch(_ int, rs []readbench.Range) error {
 func builtCorpus(t testing.TB, s spec) *Corpus {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "index")
-	if err := s.build(t.Context(), dir, readbench.LuceneCheckEnds); err != nil {
+	if err := s.build(t.Context(), dir, config.LuceneCheckEnds); err != nil {
 		t.Fatal(err)
 	}
-	c, err := s.open(dir, readbench.LuceneCheckFull)
+	c, err := s.open(dir, config.LuceneCheckFull)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() {
-		if err := c.Close(); err != nil {
-			t.Error(err)
-		}
-	})
 	return c
 }
 
 // corpora are indexes of several shapes.
 func corpora(t *testing.T) map[string]*Corpus {
 	all := map[string]*Corpus{
-		"random": builtCorpus(t, spec{docs: 500, size: 4096, text: readbench.DocTextRandom, seed: 1}),
-		"json":   builtCorpus(t, spec{docs: 500, size: 4096, text: readbench.DocTextJSON, seed: 1}),
-		"small":  builtCorpus(t, spec{docs: 3000, size: 50, text: readbench.DocTextJSON, seed: 1}),
-		"large":  builtCorpus(t, spec{docs: 5, size: 300000, text: readbench.DocTextRandom, seed: 1}),
+		"random": builtCorpus(t, spec{docs: 500, size: 4096, text: config.DocTextRandom, seed: 1}),
+		"json":   builtCorpus(t, spec{docs: 500, size: 4096, text: config.DocTextJSON, seed: 1}),
+		"small":  builtCorpus(t, spec{docs: 3000, size: 50, text: config.DocTextJSON, seed: 1}),
+		"large":  builtCorpus(t, spec{docs: 5, size: 300000, text: config.DocTextRandom, seed: 1}),
 	}
 	for _, name := range []string{"10.6/mixed", "10.6/segments", "10.6/compound", "10.6/tiny", "8.7/big"} {
 		all[name] = openCorpus(t, filepath.Join("lucene", "testdata", filepath.FromSlash(name)))
@@ -128,7 +124,7 @@ func TestNoPageIsReadTwice(t *testing.T) {
 // is not read.
 func TestHintsCoverWhatIsRead(t *testing.T) {
 	const page = 4096
-	pages := func(rs []readbench.Range) map[int64]bool {
+	pages := func(rs []strategy.Range) map[int64]bool {
 		all := map[int64]bool{}
 		for _, r := range rs {
 			for p := r.Off / page; p <= (r.Off+int64(r.N)-1)/page; p++ {
@@ -244,7 +240,7 @@ func (d *steps) draw(places []place) (int, error) {
 
 // A document that is not the one that was written is an error that names it; so is one that does not decode.
 func TestWrongDocuments(t *testing.T) {
-	c := builtCorpus(t, spec{docs: 200, size: 4096, text: readbench.DocTextRandom, seed: 1})
+	c := builtCorpus(t, spec{docs: 200, size: 4096, text: config.DocTextRandom, seed: 1})
 	m := newMemory(t, c)
 	r := newRetriever(m, c, &stats{}, false)
 	places := locateAll(t, c, 25, 1)

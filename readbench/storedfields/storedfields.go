@@ -7,7 +7,10 @@ import (
 
 	"github.com/readbench/suite/internal/evidence"
 	"github.com/readbench/suite/readbench"
+	"github.com/readbench/suite/readbench/config"
 	"github.com/readbench/suite/readbench/prefetch"
+	"github.com/readbench/suite/readbench/strategies"
+	"github.com/readbench/suite/readbench/strategy"
 )
 
 // Retrieve measures retrieving documents by a strategy that does not hint, in every case, with every number of documents and
@@ -16,20 +19,20 @@ import (
 //	func BenchmarkRetrieveMine(b *testing.B) { storedfields.Retrieve(b, mine{}) }
 //
 // Documents are read one after the other, as the library does; by a strategy that reads in batches, 16 together.
-func Retrieve(b *testing.B, s readbench.Strategy) {
+func Retrieve(b *testing.B, s strategy.Strategy) {
 	suite, corpus := start(b)
-	rows(b, suite, corpus, []form{{}}, []readbench.Strategy{s})
+	rows(b, suite, corpus, []form{{}}, []strategy.Strategy{s})
 }
 
 // PrefetchThenRead measures retrieving documents from a mapping, 16 of which are hinted before the first of them is read,
 // with every prefetch policy that is configured and every one of the caller's own: once with hints of whole chunks
 // (prefetch=block), and once of nothing but what the documents need (prefetch=span).
-func PrefetchThenRead(b *testing.B, mapping prefetch.Strategy, own ...prefetch.Policy) {
+func PrefetchThenRead(b *testing.B, mapping strategies.Prefetching, own ...prefetch.Policy) {
 	runPolicies(b, []form{{label: "block"}, {label: "span"}}, mapping, own)
 }
 
 // PrefetchOnly is PrefetchThenRead that does not read the documents, only, for prefetch=span, the headers of their chunks.
-func PrefetchOnly(b *testing.B, mapping prefetch.Strategy, own ...prefetch.Policy) {
+func PrefetchOnly(b *testing.B, mapping strategies.Prefetching, own ...prefetch.Policy) {
 	runPolicies(b, []form{{label: "block", only: true}, {label: "span", only: true}}, mapping, own)
 }
 
@@ -39,16 +42,16 @@ type form struct {
 	only  bool   // they are not read
 }
 
-func runPolicies(b *testing.B, forms []form, mapping prefetch.Strategy, own []prefetch.Policy) {
+func runPolicies(b *testing.B, forms []form, mapping strategies.Prefetching, own []prefetch.Policy) {
 	suite, corpus := start(b)
-	strategies, err := mapping.Strategies(suite.Config(), own...)
+	all, err := mapping.Strategies(suite.Config(), own...)
 	if err != nil {
 		b.Fatal(err)
 	}
-	for i := range strategies {
-		strategies[i] = InPlace(strategies[i])
+	for i := range all {
+		all[i] = InPlace(all[i])
 	}
-	rows(b, suite, corpus, forms, strategies)
+	rows(b, suite, corpus, forms, all)
 }
 
 // shared is the corpus of the process's suite.
@@ -57,7 +60,7 @@ var shared *Corpus
 // start returns what READBENCH_* variables describe, made on the first call in a process.
 func start(b *testing.B) (*readbench.Suite, *Corpus) {
 	b.Helper()
-	suite := readbench.StartFiles(b, func(ctx context.Context, c *readbench.Config) ([]*readbench.File, error) {
+	suite := readbench.StartFiles(b, func(ctx context.Context, c *config.Config) ([]string, error) {
 		var err error
 		if shared, err = OpenCorpus(ctx, c); err != nil {
 			return nil, err
@@ -73,11 +76,11 @@ func start(b *testing.B) (*readbench.Suite, *Corpus) {
 // declare prints the configuration and unit lines of the workload.
 func declare(suite *readbench.Suite, corpus *Corpus) error {
 	skew := string(suite.Config().Skew)
-	if suite.Config().Skew == readbench.SkewZipf {
+	if suite.Config().Skew == config.SkewZipf {
 		skew = fmt.Sprintf("zipf, exponent %v (cold: each chunk once)", zipfExponent)
 	}
 	always := "one madvise for each range"
-	if !prefetch.Stock(suite.Config()) {
+	if !strategies.Stock(suite.Config()) {
 		always = "the hint of the other policies"
 	}
 	for _, setting := range [][2]string{
@@ -102,13 +105,13 @@ func declare(suite *readbench.Suite, corpus *Corpus) error {
 	return nil
 }
 
-func rows(b *testing.B, suite *readbench.Suite, corpus *Corpus, forms []form, strategies []readbench.Strategy) {
+func rows(b *testing.B, suite *readbench.Suite, corpus *Corpus, forms []form, all []strategy.Strategy) {
 	c := suite.Config()
 	for _, pageCase := range c.Cases {
 		for _, topK := range c.TopK {
 			for _, threads := range c.Threads.Or(1, 8) {
 				for _, f := range forms {
-					for _, s := range strategies {
+					for _, s := range all {
 						suite.Run(b, newRow(c, corpus, f, s, pageCase, topK, threads))
 					}
 				}
@@ -117,11 +120,8 @@ func rows(b *testing.B, suite *readbench.Suite, corpus *Corpus, forms []form, st
 	}
 }
 
-// caseCold is the case in which units are chunks.
-const caseCold = "cold"
-
-func newRow(c *readbench.Config, corpus *Corpus, f form, s readbench.Strategy, pageCase string, topK, threads int) readbench.Row {
-	e := &extra{workers: make([]*stats, threads), hints: f.only, sample: c.Metrics == readbench.MetricsAll && !f.only, threads: threads,
+func newRow(c *config.Config, corpus *Corpus, f form, s strategy.Strategy, pageCase string, topK, threads int) readbench.Row {
+	e := &extra{workers: make([]*stats, threads), hints: f.only, sample: c.Metrics == config.MetricsAll && !f.only, threads: threads,
 		source: evidence.Source{Proc: "/proc"}}
 	for i := range e.workers {
 		e.workers[i] = new(stats)
@@ -144,7 +144,7 @@ func newRow(c *readbench.Config, corpus *Corpus, f form, s readbench.Strategy, p
 	}
 	row.Op = func(w *readbench.Worker) (func() error, error) {
 		r := newRetriever(w, corpus, e.workers[w.ID], e.sample)
-		_, batch := w.Reader().(readbench.BatchReader)
+		_, batch := w.Reader().(strategy.BatchReader)
 		return newOp(r, r.way(f, batch), newDrawer(w, corpus, pageCase, c.Skew, topK), topK, pageCase == caseCold), nil
 	}
 	return row

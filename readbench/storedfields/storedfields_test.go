@@ -4,37 +4,38 @@ import (
 	"testing"
 
 	"github.com/readbench/suite/readbench"
-	"github.com/readbench/suite/readbench/prefetch"
 	"github.com/readbench/suite/readbench/storedfields"
+	"github.com/readbench/suite/readbench/strategies"
+	"github.com/readbench/suite/readbench/strategy"
 )
 
 func TestMain(m *testing.M) { readbench.Main(m) }
 
 func BenchmarkRetrieveMmap(b *testing.B) {
-	storedfields.Retrieve(b, storedfields.InPlace(readbench.Mmap()))
+	storedfields.Retrieve(b, storedfields.InPlace(strategies.Mmap()))
 }
 func BenchmarkRetrieveMmapRandom(b *testing.B) {
-	storedfields.Retrieve(b, storedfields.InPlace(readbench.MmapRandom()))
+	storedfields.Retrieve(b, storedfields.InPlace(strategies.MmapRandom()))
 }
-func BenchmarkRetrievePread(b *testing.B)       { storedfields.Retrieve(b, readbench.Pread()) }
-func BenchmarkRetrievePreadDirect(b *testing.B) { storedfields.Retrieve(b, readbench.PreadDirect()) }
-func BenchmarkRetrieveUring(b *testing.B)       { engines(b, readbench.Uring) }
-func BenchmarkRetrieveUringDirect(b *testing.B) { engines(b, readbench.UringDirect) }
+func BenchmarkRetrievePread(b *testing.B)       { storedfields.Retrieve(b, strategies.Pread()) }
+func BenchmarkRetrievePreadDirect(b *testing.B) { storedfields.Retrieve(b, strategies.PreadDirect()) }
+func BenchmarkRetrieveUring(b *testing.B)       { engines(b, strategies.Uring) }
+func BenchmarkRetrieveUringDirect(b *testing.B) { engines(b, strategies.UringDirect) }
 
 func BenchmarkPrefetchThenReadMmap(b *testing.B) {
-	storedfields.PrefetchThenRead(b, prefetch.Strategy{})
+	storedfields.PrefetchThenRead(b, strategies.Prefetching{})
 }
 func BenchmarkPrefetchThenReadMmapRandom(b *testing.B) {
-	storedfields.PrefetchThenRead(b, prefetch.Strategy{Random: true})
+	storedfields.PrefetchThenRead(b, strategies.Prefetching{Random: true})
 }
-func BenchmarkPrefetchOnlyMmap(b *testing.B) { storedfields.PrefetchOnly(b, prefetch.Strategy{}) }
+func BenchmarkPrefetchOnlyMmap(b *testing.B) { storedfields.PrefetchOnly(b, strategies.Prefetching{}) }
 func BenchmarkPrefetchOnlyMmapRandom(b *testing.B) {
-	storedfields.PrefetchOnly(b, prefetch.Strategy{Random: true})
+	storedfields.PrefetchOnly(b, strategies.Prefetching{Random: true})
 }
 
 // engines runs the rows of a strategy on io_uring with each engine that is in this program.
-func engines(b *testing.B, of func(readbench.Engine) readbench.Strategy) {
-	for _, e := range readbench.Engines() {
+func engines(b *testing.B, of func(strategies.Engine) strategy.Strategy) {
+	for _, e := range strategies.Engines() {
 		storedfields.Retrieve(b, of(e))
 	}
 }

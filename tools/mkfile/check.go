@@ -9,7 +9,7 @@ import (
 
 	"github.com/readbench/suite/internal/datafile"
 	"github.com/readbench/suite/internal/sh"
-	"github.com/readbench/suite/readbench"
+	"github.com/readbench/suite/readbench/config"
 )
 
 // checkFile checks all of the file, and returns the line that says that it is right.
@@ -29,9 +29,9 @@ func checkFile(ctx context.Context, o options, stderr io.Writer) (string, error)
 	done()
 	if err != nil {
 		return "", fmt.Errorf("checking %w; it is made anew by: %s", err, sh.Command("go", "run", "github.com/readbench/suite/tools/mkfile", "-force",
-			"-size", readbench.Size(size).String(), "-seed", strconv.FormatUint(content.Seed(), 10), o.path))
+			"-size", config.Size(size).String(), "-seed", strconv.FormatUint(content.Seed(), 10), o.path))
 	}
-	return fmt.Sprintf("ok %s, %s, seed %d, %s", o.path, readbench.Size(size), content.Seed(), speed(size, time.Since(start))), nil
+	return fmt.Sprintf("ok %s, %s, seed %d, %s", o.path, config.Size(size), content.Seed(), speed(size, time.Since(start))), nil
 }
 
 // expected returns what the file should hold, from its size, its first block and the flags.

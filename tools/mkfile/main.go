@@ -32,13 +32,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
-	"path/filepath"
 	"syscall"
-	"time"
-
-	"github.com/readbench/suite/internal/datafile"
-	"github.com/readbench/suite/internal/userfile"
-	"github.com/readbench/suite/readbench"
 )
 
 const (
@@ -49,17 +43,6 @@ const (
 )
 
 func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
-
-// options is the command line.
-type options struct {
-	path        string
-	size        readbench.Size
-	seed        uint64
-	force       bool
-	check       bool
-	given       map[string]bool // flags that were set
-	defaultPath bool            // path was not given
-}
 
 func run(args []string, stdout, stderr io.Writer) int {
 	o, err := parse(args, stderr)
@@ -89,85 +72,4 @@ func run(args []string, stdout, stderr io.Writer) int {
 		return exitInterrupted
 	}
 	return exitFailed
-}
-
-func parse(args []string, stderr io.Writer) (options, error) {
-	o := options{given: map[string]bool{}}
-	fs := flag.NewFlagSet("mkfile", flag.ContinueOnError)
-	fs.SetOutput(io.Discard) // run reports errors
-	fs.TextVar(&o.size, "size", readbench.DefaultSize, "`bytes` of the file: a multiple of 4KiB, such as 16GiB")
-	fs.Uint64Var(&o.seed, "seed", 1, "`number` that the content is made from")
-	fs.BoolVar(&o.force, "force", false, "make it anew, whatever is at PATH")
-	fs.BoolVar(&o.check, "check", false, "make nothing, check the content of all of PATH")
-	fs.Usage = func() {} // run says what is wrong; -h asks for all of it
-	if err := fs.Parse(args); errors.Is(err, flag.ErrHelp) {
-		fmt.Fprint(stderr, "usage: mkfile [-size SIZE] [-seed N] [-force] [PATH]\n       mkfile -check [-size SIZE] [-seed N] [PATH]\n")
-		fs.SetOutput(stderr)
-		fs.PrintDefaults()
-		return o, err
-	} else if err != nil {
-		return o, err
-	}
-	fs.Visit(func(f *flag.Flag) { o.given[f.Name] = true })
-	switch {
-	case fs.NArg() > 1:
-		return o, fmt.Errorf("one PATH at most, and after the flags: there are %q", fs.Args())
-	case fs.NArg() == 1 && fs.Arg(0) == "":
-		return o, errors.New("PATH is empty: leave it out for the default file")
-	case o.size <= 0 || o.size%datafile.BlockSize != 0:
-		return o, fmt.Errorf("-size %s: the size of a data file is a positive multiple of %s", o.size, readbench.Size(datafile.BlockSize))
-	case o.force && o.check:
-		return o, errors.New("-force makes a file, -check makes none: leave one out")
-	}
-	o.path = fs.Arg(0)
-	if o.path != "" {
-		return o, nil
-	}
-	var err error
-	o.defaultPath = true
-	o.path, err = readbench.DefaultFile(o.size, o.seed)
-	return o, err
-}
-
-// makeFile makes the file unless it is there, and returns the line that says so.
-func makeFile(ctx context.Context, o options, stderr io.Writer) (string, error) {
-	if o.defaultPath {
-		if err := os.MkdirAll(filepath.Dir(o.path), 0o755); err != nil {
-			return "", fmt.Errorf("making the directory of the default data file: %w; name a PATH", err)
-		}
-	}
-	// Through a symbolic link: the file is wanted where it points to, perhaps on another disk.
-	resolve := func() (string, error) { return filepath.EvalSymlinks(o.path) }
-	if real, err := userfile.Within(ctx, "looking for "+o.path, resolve, nil); err == nil && real != filepath.Clean(o.path) {
-		o.path = real
-	}
-	if err := mayWrite(ctx, o.path, o); err != nil {
-		return "", err
-	}
-	if o.force {
-		old, err := keepReadersOff(ctx, o.path)
-		if err != nil {
-			return "", err
-		}
-		defer old.Close() // only read; also unlocks. A nil file is closed, too
-	}
-	progress, done := newProgress(stderr, "making "+o.path, int64(o.size))
-	start := time.Now()
-	made, err := datafile.Create(ctx, datafile.Spec{
-		Path: o.path, Size: int64(o.size), Seed: o.seed, Force: o.force, Progress: progress,
-	})
-	done()
-	if err != nil {
-		return "", err
-	}
-	if !made {
-		return fmt.Sprintf("there already: %s, %s, seed %d", o.path, o.size, o.seed), nil
-	}
-	return fmt.Sprintf("made %s, %s, seed %d, %s", o.path, o.size, o.seed, speed(int64(o.size), time.Since(start))), nil
-}
-
-// speed says how long something took and how fast that was.
-func speed(bytes int64, took time.Duration) string {
-	seconds := max(took, time.Microsecond).Seconds()
-	return fmt.Sprintf("%.2f s, %.0f MB/s", seconds, float64(bytes)/1e6/seconds)
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/readbench/suite/internal/datafile"
 	"github.com/readbench/suite/internal/filelock"
 	"github.com/readbench/suite/internal/userfile"
-	"github.com/readbench/suite/readbench"
+	"github.com/readbench/suite/readbench/config"
 )
 
 // mayWrite returns an error if making path would lose something, or cannot work.
@@ -48,7 +48,7 @@ func mayReplace(ctx context.Context, path string, o options) error {
 	case o.force, size == 0, ours && size == int64(o.size) && c.Seed() == o.seed:
 		return nil
 	case ours:
-		return fmt.Errorf("%s is there, a data file of %s and seed %d: name another path, or replace it with -force", path, readbench.Size(size), c.Seed())
+		return fmt.Errorf("%s is there, a data file of %s and seed %d: name another path, or replace it with -force", path, config.Size(size), c.Seed())
 	}
 	return fmt.Errorf("%s is there and is no data file: name another path, or replace it with -force, and what it holds is lost", path)
 }

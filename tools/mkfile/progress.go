@@ -49,3 +49,9 @@ func newProgress(w io.Writer, what string, size int64) (progress func(int64), do
 	}
 	return progress, done
 }
+
+// speed says how long something took and how fast that was.
+func speed(bytes int64, took time.Duration) string {
+	seconds := max(took, time.Microsecond).Seconds()
+	return fmt.Sprintf("%.2f s, %.0f MB/s", seconds, float64(bytes)/1e6/seconds)
+}

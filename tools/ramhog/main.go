@@ -38,7 +38,7 @@ import (
 	"syscall"
 
 	"github.com/readbench/suite/internal/memhog"
-	"github.com/readbench/suite/readbench"
+	"github.com/readbench/suite/readbench/config"
 )
 
 const (
@@ -86,11 +86,11 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 type taker func(context.Context) (*memhog.Hog, error)
 
 func parse(args []string) (taker, error) {
-	var leave, take readbench.Size
+	var leave, take config.Size
 	fs := flag.NewFlagSet("ramhog", flag.ContinueOnError)
 	fs.SetOutput(io.Discard) // run reports errors
-	fs.TextVar(&leave, "leave", readbench.Size(0), "")
-	fs.TextVar(&take, "take", readbench.Size(0), "")
+	fs.TextVar(&leave, "leave", config.Size(0), "")
+	fs.TextVar(&take, "take", config.Size(0), "")
 	if err := fs.Parse(args); err != nil {
 		return nil, err
 	}
@@ -102,7 +102,7 @@ func parse(args []string) (taker, error) {
 	case given["leave"] && given["take"]:
 		return nil, errors.New("-leave says what stays, -take what goes: give one of them")
 	case given["leave"] && leave < memhog.Floor:
-		return nil, fmt.Errorf("-leave %s: at least %s must stay", leave, readbench.Size(memhog.Floor))
+		return nil, fmt.Errorf("-leave %s: at least %s must stay", leave, config.Size(memhog.Floor))
 	case given["take"] && take == 0:
 		return nil, errors.New("-take 0: take more")
 	case given["leave"]:
@@ -124,7 +124,7 @@ func hog(ctx context.Context, take taker, stdout io.Writer) (err error) {
 		return err
 	}
 	const mib = 1 << 20
-	if _, err := fmt.Fprintf(stdout, "ready: took %s, %s are available\n", readbench.Size(h.Bytes()), readbench.Size(left/mib*mib)); err != nil {
+	if _, err := fmt.Fprintf(stdout, "ready: took %s, %s are available\n", config.Size(h.Bytes()), config.Size(left/mib*mib)); err != nil {
 		return fmt.Errorf("saying that it is ready: %w", err)
 	}
 	<-ctx.Done()

@@ -16,7 +16,7 @@ import (
 	"testing"
 
 	"github.com/readbench/suite/internal/memhog"
-	"github.com/readbench/suite/readbench"
+	"github.com/readbench/suite/readbench/config"
 )
 
 const runVar = "RAMHOG_TEST_RUN" // set in a process that is to be ramhog itself
@@ -160,7 +160,7 @@ func TestLeave(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := start(t, "-leave", readbench.Size(available-most<<20).String())
+	p := start(t, "-leave", config.Size(available-most<<20).String())
 	line, err := p.out.ReadString('\n')
 	if err == nil {
 		m := readyLine.FindStringSubmatch(line)

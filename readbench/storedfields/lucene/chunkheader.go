@@ -1,9 +1,6 @@
 package lucene
 
-import (
-	"encoding/binary"
-	"slices"
-)
+import "slices"
 
 // maxRatio is more than LZ4 (255) and DEFLATE (1032) can expand a byte to: raw lengths that exceed it cannot be true,
 // and nothing is allocated for them.
@@ -76,75 +73,4 @@ func (h *chunkHeader) parse(s *Segment, k Chunk, p []byte) (bool, error) {
 	}
 	h.size = c.at
 	return true, nil
-}
-
-// readInts reads a number for each document. It returns false if there are too few bytes (c is failed then) or the
-// packing is unknown.
-func readInts(c *cursor, old bool, out []int32) bool {
-	if len(out) == 1 {
-		out[0] = int32(c.vInt())
-		return c.ok()
-	}
-	var bits int
-	if old {
-		bits = c.vInt()
-	} else {
-		bits = int(c.u8())
-	}
-	switch {
-	case !c.ok():
-		return false
-	case bits == 0:
-		v := int32(c.vInt())
-		for i := range out {
-			out[i] = v
-		}
-		return c.ok()
-	case old && bits <= 31:
-		p := c.take((len(out)*bits + 7) / 8)
-		if p == nil {
-			return false
-		}
-		for i := range out {
-			out[i] = int32(packedValue(p, i, bits, true))
-		}
-		return true
-	case !old && (bits == 8 || bits == 16 || bits == 32):
-		p := c.take(len(out) * bits / 8)
-		if p == nil {
-			return false
-		}
-		unpackInts(p, bits, out)
-		return true
-	}
-	return false
-}
-
-// intsGroup is how many numbers are transposed together in the layout of 9.0.
-const intsGroup = 128
-
-// unpackInts decodes numbers of 8, 16 or 32 bits: groups of 128 stand transposed in little-endian words of 64 bits, the
-// rest one after the other.
-func unpackInts(p []byte, bits int, out []int32) {
-	words := intsGroup * bits / 64
-	mask := uint64(1)<<bits - 1
-	for ; len(out) >= intsGroup; out = out[intsGroup:] {
-		for i := range words {
-			word := binary.LittleEndian.Uint64(p[8*i:])
-			for shift, j := 64-bits, i; shift >= 0; shift, j = shift-bits, j+words {
-				out[j] = int32(word >> shift & mask)
-			}
-		}
-		p = p[8*words:]
-	}
-	for i := range out {
-		switch bits {
-		case 8:
-			out[i] = int32(p[i])
-		case 16:
-			out[i] = int32(binary.LittleEndian.Uint16(p[2*i:]))
-		default:
-			out[i] = int32(binary.LittleEndian.Uint32(p[4*i:]))
-		}
-	}
 }

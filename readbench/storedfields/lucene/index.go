@@ -12,15 +12,6 @@ import (
 	"github.com/readbench/suite/internal/userfile"
 )
 
-// Check is how much Open checks of the data files (.fdt); all others are always read and checked as a whole.
-type Check int
-
-// The degrees of checking.
-const (
-	CheckEnds Check = iota // header, footer and length
-	CheckFull              // the checksum too, which reads all of every .fdt
-)
-
 // An Index is the stored fields of one commit of an index directory. It holds no open file. It is never changed after
 // Open and safe for concurrent use.
 type Index struct {
@@ -28,44 +19,6 @@ type Index struct {
 	Generation int64      // of the commit: N of segments_N, which counts in base 36
 	Segments   []*Segment // in the commit's order
 	Docs       int64      // of all segments, deleted documents included
-}
-
-// A Segment is one segment of an index. It is never changed after Open and safe for concurrent use.
-type Segment struct {
-	Name    string // for instance "_0"
-	ID      ID
-	Codec   string // the library's name of the whole segment's codec, for instance "Lucene104"
-	Mode    Mode
-	Docs    int   // documents, deleted ones included
-	Deleted int   // documents marked deleted; their fields are still there
-	DocBase int64 // documents of all segments before this one
-
-	DataFile string // path of the file that holds the data: .fdt, or .cfs if the segment is a compound one
-	DataSize int64  // bytes of the .fdt, header and footer included
-
-	name     string // of the .fdt, for errors
-	dataOff  int64  // where the .fdt starts in DataFile
-	layout   layout
-	fields   map[int]string
-	bases    []int32 // first document of each chunk, then Docs
-	pointers []int64 // offset in .fdt of each chunk, then the end of the last
-}
-
-// Mode is how a segment's stored fields are compressed.
-type Mode int
-
-// The modes, which have the library's names.
-const (
-	BestSpeed       Mode = iota // LZ4
-	BestCompression             // DEFLATE
-)
-
-// String returns the library's name of the mode.
-func (m Mode) String() string {
-	if m == BestSpeed {
-		return "BEST_SPEED"
-	}
-	return "BEST_COMPRESSION"
 }
 
 // codecs lists the codecs of whole segments that keep stored fields in a layout that this package knows.
@@ -227,58 +180,4 @@ func (s *Segment) open(dir string, check Check) error {
 		return err
 	}
 	return s.openChunks(find, check)
-}
-
-// openCompound reads the table of a compound file and returns a function that finds the files in it.
-func openCompound(dir string, s *Segment) (func(ext string) (part, error), error) {
-	table, err := open(filepath.Join(dir, s.Name+".cfe"))
-	if err != nil {
-		return nil, err
-	}
-	data, err := open(filepath.Join(dir, s.Name+".cfs"))
-	if err != nil {
-		return nil, err
-	}
-	h, body, err := table.load(codec{"Lucene90CompoundEntries", 0, 0}, codec{"Lucene50CompoundEntries", 0, 0})
-	if err != nil {
-		return nil, err
-	}
-	order := binary.ByteOrder(binary.LittleEndian)
-	dataCodec := codec{"Lucene90CompoundData", 0, 0}
-	if h.codec == "Lucene50CompoundEntries" {
-		order = binary.BigEndian
-		dataCodec.name = "Lucene50CompoundData"
-	}
-	if err := h.sameSegment(table.name, s.ID); err != nil {
-		return nil, err
-	}
-	// The checksum of the whole .cfs is not read even if all is checked: each file in it has one of its own.
-	dh, err := data.ends(false, dataCodec)
-	if err != nil {
-		return nil, err
-	}
-	if err := dh.sameSegment(data.name, s.ID); err != nil {
-		return nil, err
-	}
-	c := cursor{p: body, order: order}
-	parts := map[string]part{}
-	for n := c.vInt(); n > 0 && c.ok(); n-- {
-		at := int64(h.size + c.at)
-		name := c.str()
-		off, size := int64(c.u64()), int64(c.u64())
-		if !c.ok() || off < int64(dh.size) || size < 0 || off > data.size-footerSize-size {
-			return nil, corrupt(table.name, at, "entry %q: %d bytes at %d of a file of %d bytes", name, size, off, data.size)
-		}
-		parts[name] = part{name: data.name + "(" + name + ")", path: data.path, off: off, size: size}
-	}
-	if !c.ok() || c.at != len(body) {
-		return nil, corrupt(table.name, int64(h.size+c.at), "the table of files cannot be read to its end")
-	}
-	return func(ext string) (part, error) {
-		p, found := parts[ext]
-		if !found {
-			return part{}, corrupt(table.name, -1, "no entry %q, which every segment has", ext)
-		}
-		return p, nil
-	}, nil
 }

@@ -114,8 +114,8 @@ func (w *Writer) Close() error {
 	for _, file := range []struct {
 		name string
 		p    []byte
-	}{{"_0.fdx", index}, {"_0.fdm", meta}, {"_0.fnm", w.fieldInfos()},
-		{"_0.si", w.segmentInfo()}, {"pending_segments_1", w.commit()}} {
+	}{{"_0.fdx", index}, {"_0.fdm", meta}, {"_0.fnm", fieldInfos(w.id, w.fields)},
+		{"_0.si", segmentInfo(w.id, w.docs)}, {"pending_segments_1", commit(w.id)}} {
 		if err := writeFile(filepath.Join(w.dir, file.name), appendFooter(file.p, crc32.ChecksumIEEE(file.p))); err != nil {
 			return err
 		}

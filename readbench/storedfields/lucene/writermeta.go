@@ -8,11 +8,11 @@ import (
 // release is what the files say wrote them: the oldest release whose layout they have.
 var release = [3]uint32{9, 12, 3}
 
-// fieldInfos returns .fnm without its footer: fields that are stored and nothing else.
-func (w *Writer) fieldInfos() []byte {
-	p := appendHeader(nil, "Lucene94FieldInfos", 1, w.id, "")
-	p = binary.AppendUvarint(p, uint64(len(w.fields)))
-	for i, name := range w.fields {
+// fieldInfos returns .fnm of a segment without its footer: fields that are stored and nothing else.
+func fieldInfos(id ID, fields []string) []byte {
+	p := appendHeader(nil, "Lucene94FieldInfos", 1, id, "")
+	p = binary.AppendUvarint(p, uint64(len(fields)))
+	for i, name := range fields {
 		p = appendString(p, name)
 		p = binary.AppendUvarint(p, uint64(i))
 		p = append(p, 0, 0, 0)                                  // bits, index options, type of values
@@ -22,9 +22,9 @@ func (w *Writer) fieldInfos() []byte {
 	return p
 }
 
-// segmentInfo returns .si without its footer.
-func (w *Writer) segmentInfo() []byte {
-	p := appendHeader(nil, "Lucene90SegmentInfo", 0, w.id, "")
+// segmentInfo returns .si of a segment without its footer.
+func segmentInfo(id ID, docs int) []byte {
+	p := appendHeader(nil, "Lucene90SegmentInfo", 0, id, "")
 	version := func() {
 		for _, n := range release {
 			p = binary.LittleEndian.AppendUint32(p, n)
@@ -33,7 +33,7 @@ func (w *Writer) segmentInfo() []byte {
 	version()
 	p = append(p, 1)
 	version()
-	p = binary.LittleEndian.AppendUint32(p, uint32(w.docs))
+	p = binary.LittleEndian.AppendUint32(p, uint32(docs))
 	p = append(p, 0xff, 0xff, 0) // no compound file, no blocks of documents, no diagnostics
 	files := []string{"_0.si", "_0.fdm", "_0.fdx", "_0.fdt", "_0.fnm"}
 	p = binary.AppendUvarint(p, uint64(len(files)))
@@ -46,10 +46,10 @@ func (w *Writer) segmentInfo() []byte {
 	return append(p, 0) // not sorted
 }
 
-// commit returns segments_1 without its footer.
-func (w *Writer) commit() []byte {
+// commit returns segments_1, of one segment, without its footer.
+func commit(segment ID) []byte {
 	be := binary.BigEndian
-	id := w.id
+	id := segment
 	id[15]++ // another one than the segment's
 	p := appendHeader(nil, "segments", 10, id, "1")
 	version := func() {
@@ -64,7 +64,7 @@ func (w *Writer) commit() []byte {
 	p = be.AppendUint32(p, 1)                       // segments
 	version()
 	p = appendString(p, "_0")
-	p = append(p, w.id[:]...)
+	p = append(p, segment[:]...)
 	p = appendString(p, "Lucene912")
 	p = be.AppendUint64(p, math.MaxUint64) // generation of deletions: none
 	p = be.AppendUint32(p, 0)              // deletions

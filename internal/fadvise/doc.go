@@ -1,0 +1,2 @@
+// Package fadvise gives the kernel advice on descriptors (posix_fadvise).
+package fadvise
