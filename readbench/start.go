@@ -54,11 +54,12 @@ func Start(b *testing.B) *Suite {
 type Maker func(ctx context.Context, c *config.Config) (paths []string, err error)
 
 // StartFiles is Start for a workload that reads files of its own: find is called once in a process, by the first call.
-// Other runs are kept off the files from then on (READBENCH_SHARE).
-func StartFiles(b *testing.B, find Maker) *Suite {
+// Other runs are kept off the files from then on (READBENCH_SHARE). where are the variables, without READBENCH_, that say where the
+// files lie: an error about a file names those that are set.
+func StartFiles(b *testing.B, find Maker, where ...string) *Suite {
 	b.Helper()
 	s := &sharedFiles
-	s.once.Do(func() { s.suite, s.err = startFiles(find) })
+	s.once.Do(func() { s.suite, s.err = startFiles(find, where) })
 	switch {
 	case errors.Is(s.err, strategy.ErrUnsupported):
 		skip(b, s.err)
@@ -74,14 +75,14 @@ var sharedFiles struct {
 	err   error
 }
 
-func startFiles(find Maker) (*Suite, error) {
+func startFiles(find Maker, where []string) (*Suite, error) {
 	c, err := Load(os.Environ())
 	if err != nil {
 		return nil, err
 	}
 	ctx, cancel := c.SetupContext()
 	defer cancel()
-	fs, err := openFiles(ctx, c, find)
+	fs, err := openFiles(ctx, c, find, where)
 	if err == nil {
 		err = fs.Claim(ctx, c)
 	}
@@ -92,7 +93,7 @@ func startFiles(find Maker) (*Suite, error) {
 }
 
 // openFiles opens the files of a workload of its own. The caller closes what was opened, also after an error.
-func openFiles(ctx context.Context, c *config.Config, find Maker) (fs files.Set, err error) {
+func openFiles(ctx context.Context, c *config.Config, find Maker, where []string) (fs files.Set, err error) {
 	if err := c.Blame(errOwnFiles, "FILE", "SIZE"); err != errOwnFiles {
 		return nil, err
 	}
@@ -106,7 +107,7 @@ func openFiles(ctx context.Context, c *config.Config, find Maker) (fs files.Set,
 	for _, path := range paths {
 		f, err := files.OpenUnchecked(ctx, path)
 		if err != nil {
-			return fs, c.Blame(err, "LUCENE_INDEX")
+			return fs, c.Blame(err, where...)
 		}
 		fs = append(fs, f)
 	}

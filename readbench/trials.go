@@ -43,14 +43,25 @@ func (t trials) warmUp(ctx context.Context) error {
 	return t.Until(func() bool { return time.Now().Before(end) })
 }
 
-// reachDevice makes one read by a strategy that says that its reads are direct, and refuses it unless that makes a device
+// reachDevice makes one read of each file by a strategy that says that its reads are direct, and refuses it unless that makes a device
 // deliver anything: an accepted O_DIRECT is not believed.
 func (t trials) reachDevice() error {
-	direct, ok := t.Opened[0].(strategy.Direct)
-	if !ok {
-		return nil
+	for i, o := range t.Opened {
+		direct, ok := o.(strategy.Direct)
+		if !ok {
+			continue
+		}
+		n := min(t.Files[i].Size(), int64(direct.Alignment()), int64(t.Shape.MaxRange))
+		if err := t.reachDeviceOf(i, strategy.Range{Off: 0, N: int(n)}); err != nil {
+			return err
+		}
 	}
-	path := t.Files[0].Path()
+	return nil
+}
+
+// reachDeviceOf makes the read of one file.
+func (t trials) reachDeviceOf(file int, rg strategy.Range) error {
+	path := t.Files[file].Path()
 	source := evidence.Source{Proc: t.source.Proc}
 	before, err := source.Read()
 	if err != nil {
@@ -58,7 +69,7 @@ func (t trials) reachDevice() error {
 	}
 	err = t.OnWorker(func() error {
 		w := t.workers[0]
-		if _, err := w.reader.Read(strategy.Range{Off: 0, N: int(min(t.Files[0].Size(), int64(direct.Alignment())))}); err != nil {
+		if _, err := w.all[file].reader.Read(rg); err != nil {
 			return err
 		}
 		return w.settle() // what was read ahead is no part of a call
@@ -74,7 +85,7 @@ func (t trials) reachDevice() error {
 		return err
 	}
 	if after.DeviceBytes == before.DeviceBytes {
-		return strategy.Unsupported("a direct read of %s reached no device: its file system takes O_DIRECT but has none (tmpfs), or does not tell", path)
+		return strategy.Unsupported("direct reads: one of %s reached no device: its file system takes O_DIRECT but has none (tmpfs), or does not tell, or the strategy reads through the page cache; use a file on a disk", path)
 	}
 	return nil
 }

@@ -11,8 +11,11 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/readbench/suite/internal/datafile"
 	"github.com/readbench/suite/internal/memlimit"
+	"github.com/readbench/suite/internal/pagecache"
 	"github.com/readbench/suite/internal/testfile"
 	"github.com/readbench/suite/readbench/config"
 	"github.com/readbench/suite/readbench/strategies"
@@ -51,7 +54,7 @@ func recordsSuite(t *testing.T, settings ...string) (*Suite, []datafile.Content)
 			paths = append(paths, path)
 		}
 		return paths, nil
-	})
+	}, nil)
 	if err != nil {
 		t.Fatal(errors.Join(err, fs.Close()))
 	}
@@ -279,7 +282,7 @@ func TestOwnFiles(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = openFiles(t.Context(), c, nil)
+		_, err = openFiles(t.Context(), c, nil, nil)
 		wantError(t, err, "files of its own")
 		wantError(t, err, env[:len("READBENCH_FILE=")])
 	}
@@ -287,6 +290,48 @@ func TestOwnFiles(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = openFiles(t.Context(), c, func(context.Context, *config.Config) ([]string, error) { return nil, nil })
+	_, err = openFiles(t.Context(), c, func(context.Context, *config.Config) ([]string, error) { return nil, nil }, nil)
 	wantError(t, err, "no files to read")
+}
+
+// Direct reads of units may be smaller than what a device reads at a time: a reader is asked for no more than its Setup says, also when
+// it is looked whether each file's reads reach a device.
+func TestSmallUnitsDirect(t *testing.T) {
+	s, contents := recordsSuite(t)
+	for _, st := range []strategy.Strategy{strategies.PreadDirect(), strategies.UringDirect(strategies.EngineRing), strategies.UringDirectFixed(strategies.EngineRing)} {
+		row := recordsRow(st, "cold", 1, contents, nil)
+		row.MaxRange = 128
+		row.Op = func(w *Worker) (func() error, error) {
+			unit := make([]int64, 1)
+			return func() error {
+				if _, err := w.DrawUnits(unit); err != nil {
+					return err
+				}
+				return w.Fetch(int(unit[0]/records), []strategy.Range{{Off: unit[0] % records * record, N: 128}}, func(int, []byte) error { return nil })
+			}, nil
+		}
+		if _, err := measureRow(t, s, row, 20); err != nil {
+			t.Errorf("%s: %v", st.Name(), err)
+		}
+	}
+}
+
+// A strategy whose reads of the second file reach no device is refused, too.
+func TestDirectOfEachFile(t *testing.T) {
+	s, contents := recordsSuite(t)
+	lying := s.files[1].Path()
+	st := fake{fakeOptions: &fakeOptions{direct: true}, read: func(o *fakeOpened, rg strategy.Range, p []byte) ([]byte, error) {
+		if o.fd.Name() != lying {
+			if err := unix.Fadvise(int(o.fd.Fd()), 0, 0, unix.FADV_DONTNEED); err != nil {
+				return nil, err
+			}
+		}
+		_, err := o.fd.ReadAt(p[:rg.N], rg.Off)
+		return p[:rg.N], err
+	}}
+	if err := pagecache.Warm(t.Context(), s.files[1].Control, s.files[1].Size()); err != nil {
+		t.Fatal(err)
+	}
+	_, err := s.open(recordsRow(st, "hot", 1, contents, nil))
+	wantError(t, err, "one of "+lying+" reached no device")
 }

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+
+	"github.com/readbench/suite/internal/sh"
 )
 
 // Devices lie on files (loop), and files on devices: what a file lies on is told by who asks for a device.
@@ -46,20 +48,20 @@ func (w *walk) device(number string, under fileStack) (*Device, error) {
 func (w *walk) loop(disk string, under fileStack) []*Device {
 	name, file := plain(disk), content(disk, "loop/backing_file")
 	if content(disk, "loop/dio") != "1" {
-		w.because("%s is served from the page cache of %s; have it read directly: losetup --direct-io=on /dev/%s", name, quote(file), name)
+		w.because("%s is served from the page cache of %s; have it read directly: losetup --direct-io=on /dev/%s", name, sh.Quote(file), name)
 	}
 	n, err := w.look(file)
 	if err != nil { // deleted, or in a part of the file system that is not seen from here
-		w.because("%s is served from %s, which cannot be looked at (%v), so it may lie in memory; attach it where its file can be seen", name, quote(file), err)
+		w.because("%s is served from %s, which cannot be looked at (%v), so it may lie in memory; attach it where its file can be seen", name, sh.Quote(file), err)
 		return nil
 	}
 	if n.buffered {
-		w.because("%s is served from %s, of which direct reads go through the page cache; keep that file on a file system that reads it directly", name, quote(file))
+		w.because("%s is served from %s, of which direct reads go through the page cache; keep that file on a file system that reads it directly", name, sh.Quote(file))
 	}
 	known := w.memory != ""
 	on := backing(file, n, under)
 	if !known && w.memory != "" {
-		w.memory = fmt.Sprintf("%s is served from %s, and %s", name, quote(file), w.memory)
+		w.memory = fmt.Sprintf("%s is served from %s, and %s", name, sh.Quote(file), w.memory)
 	}
 	return on
 }

@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/readbench/suite/internal/sh"
 )
 
 // inMemory are the devices at the bottom of a stack that are, or may be, this machine's memory: by their names in sysfs.
@@ -85,12 +87,12 @@ func (w *walk) judgeNVMe(name, parent string) {
 func (w *walk) judgeFileSystem(m mount, path string) {
 	switch m.kind {
 	case "tmpfs", "ramfs", "hugetlbfs", "devtmpfs":
-		w.because("%s lies on %s, whose pages are the file; use a file system on a disk", quote(path), m.kind)
+		w.because("%s lies on %s, whose pages are the file; use a file system on a disk", sh.Quote(path), m.kind)
 	case "zfs":
-		w.because("%s lies on ZFS, which has a cache of its own in this machine's memory that cannot be emptied; use another file system", quote(path))
+		w.because("%s lies on ZFS, which has a cache of its own in this machine's memory that cannot be emptied; use another file system", sh.Quote(path))
 	case "nfs", "nfs4", "cifs", "smb3":
 		if slices.ContainsFunc(m.values("addr"), ours) {
-			w.because("%s lies on a network file system that this machine itself serves, perhaps from its memory; use the file where it lies", quote(path))
+			w.because("%s lies on a network file system that this machine itself serves, perhaps from its memory; use the file where it lies", sh.Quote(path))
 		}
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/readbench/suite/internal/sh"
 )
 
 // Of finds what lies under f. proc and sys are where these file systems are mounted, normally /proc and /sys.
@@ -78,7 +80,7 @@ func (w *walk) anonymous(s Stack, m mount, dev string) Stack {
 			s = w.onDevice(s, n.device)
 		case n.regular:
 			if !slices.Contains(m.options, "directio") {
-				w.because("%s is served from the page cache of %s; mount it with -o directio, or from a block device", quote(m.point), quote(source))
+				w.because("%s is served from the page cache of %s; mount it with -o directio, or from a block device", sh.Quote(m.point), sh.Quote(source))
 			}
 			s.Devices = append(s.Devices, backing(source, n, w.file)...)
 		}

@@ -38,7 +38,11 @@ type hotState struct {
 
 func (hotCase) Enter(_ context.Context, site *Site) (State, error) {
 	if mem, size := site.Machine.Memory, site.Files.Size(); mem > 0 && size > mem && site.Shape.Effect != shape.None {
-		return nil, site.Config.Blame(strategy.Unsupported("hot: %v: %d bytes, there are %d of memory; set %sSIZE, or take less data", site.Files, size, mem, config.EnvPrefix), "FILE", "SIZE", "LUCENE_INDEX", "DOCS", "VECTORS")
+		amount := config.FileAmount[:2]
+		if site.Shape.Units > 0 {
+			amount = config.UnitAmount[1:]
+		}
+		return nil, site.Config.Blame(strategy.Unsupported("hot: %v: %d bytes, there are %d of memory; set %sSIZE, or take less data", site.Files, size, mem, config.EnvPrefix), amount...)
 	}
 	return &hotState{Site: site}, nil
 }

@@ -47,10 +47,10 @@ func (s pages) evict(ctx context.Context) error { return s.evictFrom(ctx, 0) }
 // evictFrom evicts each file from off to its end.
 func (s pages) evictFrom(ctx context.Context, off int64) error {
 	s.Evictions.Add()
-	s.Machine.warmth = asFound
 	if s.Shape.Effect == shape.None {
 		return nil
 	}
+	s.Machine.warmth = asFound
 	for i, f := range s.Files {
 		var opened strategy.Opened
 		if len(s.Opened) > 0 {

@@ -183,3 +183,21 @@ func requireError(t *testing.T, what string, err error, parts []string, is error
 		t.Errorf("%s: error %v does not wrap %v", what, err, is)
 	}
 }
+
+// The weighted time of a device is taken from its own field of a recorded machine's statistics.
+func TestRecordedDisk(t *testing.T) {
+	for _, tree := range []string{"psi", "nopsi"} {
+		p := newProc(t)
+		recorded, err := os.ReadFile(filepath.Join("../../testdata/proc", tree, "diskstats"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.write(t, filepath.Join(string(p), "diskstats"), string(recorded))
+		for device, want := range map[string]time.Duration{"vda": 46375333 * time.Millisecond, "loop0": 5548 * time.Millisecond} {
+			got, err := Source{Proc: string(p), Device: device}.Read()
+			if err != nil || got.Disk.Weighted != want {
+				t.Errorf("%s of %s: %v, %v; want %v", device, tree, got.Disk.Weighted, err, want)
+			}
+		}
+	}
+}

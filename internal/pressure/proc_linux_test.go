@@ -25,6 +25,14 @@ var (
 	loop0   = &Disk{Reads: 111487, Bytes: 4448548 * 512}
 )
 
+// tree is a recorded one: this package's own, or one of the module's.
+func tree(name string) string {
+	if name == "psi" || name == "nopsi" {
+		return filepath.Join("../../testdata/proc", name)
+	}
+	return filepath.Join("testdata", name)
+}
+
 // Each number is taken from its own field, and what is not told is missing, with a cause.
 func TestRecorded(t *testing.T) {
 	for _, c := range []struct {
@@ -38,7 +46,7 @@ func TestRecorded(t *testing.T) {
 		{"PSI is off", "nopsi", "vda", Totals{nil, nil, reclaim, vda}, []string{"pressure stall information on memory", "pressure stall information on io"}},
 		{"an old kernel", "old", "", Totals{memory, io, nil, nil}, []string{"workingset_refault_file; it takes Linux 5.9"}},
 	} {
-		s := Source{Proc: filepath.Join("testdata", c.tree), Device: c.device}
+		s := Source{Proc: tree(c.tree), Device: c.device}
 		got, err := s.Read()
 		if err != nil {
 			t.Errorf("%s: %v", c.rule, err)
@@ -66,10 +74,10 @@ func TestWrongForms(t *testing.T) {
 		{"half", "vda", "pressure stall information on io"},
 		{"half", "vda", "testdata/half/vmstat: not a name and a number"},
 		{"half", "vda", "reads of the device vda"},
-		{"psi", "sda", "no such device in testdata/psi/diskstats"},
+		{"psi", "sda", "no such device in ../../testdata/proc/psi/diskstats"},
 		{"none", "", "testdata/none"},
 	} {
-		s := Source{Proc: filepath.Join("testdata", c.tree), Device: c.device}
+		s := Source{Proc: tree(c.tree), Device: c.device}
 		got, err := s.Read()
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s, device %q: %v, want %q", c.tree, c.device, err, c.want)
@@ -146,7 +154,7 @@ func TestHere(t *testing.T) {
 }
 
 func FuzzVmstat(f *testing.F) {
-	b, err := os.ReadFile("testdata/psi/vmstat")
+	b, err := os.ReadFile(filepath.Join(tree("psi"), "vmstat"))
 	if err != nil {
 		f.Fatal(err)
 	}

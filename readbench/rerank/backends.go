@@ -3,6 +3,7 @@ package rerank
 import (
 	"errors"
 
+	"github.com/readbench/suite/internal/directio"
 	"github.com/readbench/suite/readbench/strategies"
 	"github.com/readbench/suite/readbench/strategy"
 )
@@ -43,7 +44,7 @@ func (d *Data) Pool(threads int) (Backend, error) {
 		}
 		var err error
 		t, err = tunePool(d.file(), d.config, d.index, threads)
-		if err != nil && !errors.Is(err, strategy.ErrUnsupported) { // else the row says why it cannot run
+		if err != nil && !errors.Is(err, strategy.ErrUnsupported) && !directio.Refused(err) { // else the row says why it cannot run
 			return Backend{}, err
 		}
 		d.pools[threads] = t

@@ -24,7 +24,7 @@ type pool struct{ readers int }
 
 func (pool) Name() string { return "pool" }
 
-// Open opens the file as PreadDirect does, with its doubts.
+// Open opens the file as PreadDirect does.
 func (s pool) Open(f *strategy.File, setup strategy.Setup) (strategy.Opened, error) {
 	if s.readers < 1 {
 		return nil, fmt.Errorf("a pool has at least one reader, not %d", s.readers)

@@ -66,7 +66,7 @@ func start(b *testing.B) (*readbench.Suite, *Corpus) {
 			return nil, err
 		}
 		return shared.Files, nil
-	})
+	}, "LUCENE_INDEX")
 	if err := declare(suite, shared); err != nil {
 		b.Fatal(err)
 	}

@@ -12,7 +12,7 @@ type File struct {
 }
 
 // NewFile describes the first size bytes of the file or block device at path. It opens nothing. open is what Open calls; nil is
-// os.OpenFile.
+// os.OpenFile, which does not know whether the file was replaced meanwhile.
 func NewFile(path string, size int64, open func(flags int) (*os.File, error)) *File {
 	if open == nil {
 		open = func(flags int) (*os.File, error) { return os.OpenFile(path, os.O_RDONLY|flags, 0) }

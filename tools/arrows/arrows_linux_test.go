@@ -84,6 +84,22 @@ func TestRooms(t *testing.T) {
 	}
 }
 
+// Built-in strategies are named by workloads (and by tests, which are not drawn), and by nobody else.
+func TestWhoNamesStrategies(t *testing.T) {
+	var got []string
+	arrows := importArrows(packages(t))
+	for from := range arrows {
+		if arrows[from]["readbench/strategies"] {
+			got = append(got, from)
+		}
+	}
+	slices.Sort(got)
+	want := []string{"readbench/prefetchmicro", "readbench/random", "readbench/rerank", "readbench/sequential", "readbench/storedfields"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
 // drawn are the packages whose files docs/architecture.md shows.
 var drawn = []string{"readbench", "internal/cases", "internal/draw", "internal/result", "internal/files", "readbench/strategy", "readbench/strategies"}
 
