@@ -16,7 +16,7 @@ OUT ?= .out
 RUN = OUT=$(OUT) GO=$(GO) ROUNDS=$(ROUNDS) BENCH='$(BENCH)' BENCHTIME=$(BENCHTIME) ./tools/rounds
 TABLES = $(GO) tool benchstat
 
-.PHONY: test lint unit race fuzz bench sequential micro uring policies storedfields rerank noise fio clean
+.PHONY: test lint unit race fuzz bench sequential micro uring policies storedfields rerank noise duel verdict fio clean
 
 # Everything that must pass.
 test: lint unit race
@@ -123,6 +123,18 @@ noise:
 	@cat $$(ls $(OUT)/$(WORKLOAD)/round-*.txt | sed -n 'p;n') >$(OUT)/odd.txt
 	@cat $$(ls $(OUT)/$(WORKLOAD)/round-*.txt | sed -n 'n;p') >$(OUT)/even.txt
 	$(TABLES) -filter '-.name:Null .unit:sec/op' $(OUT)/odd.txt $(OUT)/even.txt
+
+# Two strategies of a workload take turns (tools/duel): which is faster, and by how much, for each case and number of threads: make duel A=Pread B=ReadAt.
+# DUEL are further flags, such as -budget=30s.
+DUEL ?=
+duel:
+	@[ -n "$(A)" ] && [ -n "$(B)" ] || { echo "duel: name two strategies: make duel A=Pread B=ReadAt" >&2; exit 2; }
+	$(GO) run ./tools/duel -bench='^Benchmark$(A)$$' -against='^Benchmark$(B)$$' $(DUEL) ./readbench/$(WORKLOAD)
+
+# All strategies of a workload race: which is the fastest, and by how much.
+verdict: export READBENCH_THREADS ?= 1,16
+verdict:
+	$(GO) run ./tools/duel -race -bench='$(BENCH)' -budget=4s $(DUEL) ./readbench/$(WORKLOAD)
 
 # The same reads by fio, random ones and scans, interleaved with ours, on the same file. Skips without fio.
 fio:

@@ -14,6 +14,7 @@ type crew struct {
 
 	// of the present call
 	barrier *barrier
+	began   time.Time     // when the timer was first started, and all workers let go
 	stopped time.Duration // at the barrier, with the timer stopped
 	driven  bool          // whether Session.Period says how many ops there are, be it none
 }

@@ -19,6 +19,7 @@ type loop struct {
 	pipeline *pipeline // nil if each op ends before the next begins
 
 	// of the present call
+	before  time.Duration // Worker.paused when the call began
 	ended   time.Time     // when this worker had no more ops
 	stopped time.Duration // crew.stopped at that time
 }
@@ -96,6 +97,7 @@ func (l *loop) work(next func() bool) (err error) {
 	if err := b.wait(); err != nil {
 		return err
 	}
+	l.before = l.paused
 	least := 1
 	if l.crew.driven {
 		least = 0
@@ -113,6 +115,12 @@ func (l *loop) work(next func() bool) (err error) {
 		err = l.settle()
 	}
 	return err
+}
+
+// worked is for how long the worker has worked in the present call, up to now. Waiting for other workers is left out, waiting for a processor is
+// not: with more threads than processors, the rates of all add up to what the machine does.
+func (l *loop) worked(now time.Time) time.Duration {
+	return now.Sub(l.crew.began) - (l.paused - l.before)
 }
 
 // ops runs ops as long as more says.

@@ -5,9 +5,7 @@ import (
 	"strconv"
 	"testing"
 
-	"github.com/readbench/suite/internal/cases"
 	"github.com/readbench/suite/internal/notice"
-	"github.com/readbench/suite/internal/shape"
 	"github.com/readbench/suite/readbench/strategy"
 )
 
@@ -17,6 +15,10 @@ func (s *Suite) Run(b *testing.B, row Row) {
 	name, err := row.name(s.config.Procs)
 	if err := errors.Join(err, s.Setting("depth", strconv.Itoa(row.depth(s.config)))); err != nil {
 		b.Fatal(err)
+	}
+	if s.contestant != nil {
+		b.Run(name, func(b *testing.B) { s.contest(b, row) })
+		return
 	}
 	var r *running // opened by the first call; the testing package makes several
 	b.Run(name, func(b *testing.B) {
@@ -45,43 +47,4 @@ func (s *Suite) Run(b *testing.B, row Row) {
 			b.Error(err)
 		}
 	}
-}
-
-// open sets a row up: everything that happens once.
-func (s *Suite) open(row Row) (r *running, err error) {
-	ctx, cancel := s.config.SetupContext()
-	defer cancel()
-	pageCase, err := cases.Parse(row.Case)
-	if err != nil {
-		return nil, err
-	}
-	r, err = newRunning(row, s.config, s.files, &s.machine, s.source())
-	if err != nil {
-		return nil, err
-	}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, r.close())
-			r = nil
-		}
-	}()
-	ops := trials{r}
-	r.Ops = ops
-	if err := r.open(ctx, pageCase); err != nil {
-		return r, err
-	}
-	if err := ops.reachDevice(); err != nil {
-		return r, err
-	}
-	counts, err := r.counts()
-	if err := errors.Join(err, s.declareUnits(counts)); err != nil {
-		return r, err
-	}
-	if !r.counted && row.Effect != shape.None {
-		s.machine.Explain(row.Strategy.Name(), "its readers are no Counters: rows have no KIND/op, and that it reads and hints by the calls it is named for is not verified")
-	}
-	if err := r.state.Prepare(ctx); err != nil {
-		return r, s.config.Deadline(ctx, err)
-	}
-	return r, ops.warmUp(ctx)
 }

@@ -209,6 +209,9 @@ func (r *running) perform(n int, watch stopwatch, dispatch func(work func(id int
 		started = true
 		err := errors.Join(r.stalls.Start(), r.meter.Start()) // in this order: the meter counts system calls
 		watch.StartTimer()
+		if r.began.IsZero() {
+			r.began = time.Now()
+		}
 		return err
 	}
 	stop := func() error {
@@ -231,7 +234,7 @@ func (r *running) perform(n int, watch stopwatch, dispatch func(work func(id int
 		return err
 	}
 	var endErr error
-	r.stopped = 0
+	r.stopped, r.began = 0, time.Time{}
 	r.barrier = newBarrier(n, turn, func() {
 		if started {
 			endErr = stop()

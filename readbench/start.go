@@ -15,6 +15,7 @@ import (
 	"github.com/readbench/suite/internal/cases"
 	"github.com/readbench/suite/internal/directio"
 	"github.com/readbench/suite/internal/files"
+	"github.com/readbench/suite/internal/turns"
 	"github.com/readbench/suite/readbench/config"
 	"github.com/readbench/suite/readbench/strategy"
 )
@@ -33,8 +34,17 @@ var shared = sync.OnceValues(func() (*Suite, error) {
 	if err != nil {
 		return nil, c.Deadline(ctx, err)
 	}
-	return newSuite(c, os.Stdout, files.Set{f})
+	return startSuite(c, files.Set{f})
 })
+
+// startSuite makes the suite of this process.
+func startSuite(c *config.Config, fs files.Set) (*Suite, error) {
+	s, err := newSuite(c, os.Stdout, fs)
+	if err == nil && c.Turns {
+		s.contestant = turns.Inherited()
+	}
+	return s, err
+}
 
 // Start returns the suite that READBENCH_* variables describe, made on the first call in a process, which keeps
 // other runs off its file from then on (READBENCH_SHARE). It fails b if it cannot be made. b is a Benchmark function's own:
@@ -89,7 +99,7 @@ func startFiles(find Maker, where []string) (*Suite, error) {
 	if err != nil {
 		return nil, c.Deadline(ctx, errors.Join(err, fs.Close()))
 	}
-	return newSuite(c, os.Stdout, fs)
+	return startSuite(c, fs)
 }
 
 // openFiles opens the files of a workload of its own. The caller closes what was opened, also after an error.

@@ -11,6 +11,7 @@ import (
 	"github.com/readbench/suite/internal/files"
 	"github.com/readbench/suite/internal/hostinfo"
 	"github.com/readbench/suite/internal/result"
+	"github.com/readbench/suite/internal/turns"
 	"github.com/readbench/suite/readbench/config"
 	"github.com/readbench/suite/readbench/strategy"
 )
@@ -24,6 +25,8 @@ type Suite struct {
 	machine cases.Machine
 	out     io.Writer       // where configuration and unit lines go: standard output
 	kinds   map[string]bool // kinds of calls whose unit lines were printed
+
+	contestant *turns.Conn // to the coordinator of a duel; nil if rows are measured alone
 
 	settings map[string]string // configuration lines of workloads that are in force
 }

@@ -37,6 +37,8 @@ type State interface {
 	// Restore brings the pages into the state of the case and verifies it. It is called before each call of a
 	// row and at each end of an epoch, with no op under way and timer and counters stopped.
 	Restore(ctx context.Context, when Moment) error
+	// Renew begins anew after a peer has evicted the files. No op is under way.
+	Renew() error
 	// Judge returns an error if what was measured contradicts the name of the case. It adds its findings to res.
 	Judge(res *result.Result) error
 }
@@ -57,6 +59,7 @@ type Site struct {
 	Config  *config.Config
 	Files   files.Set // the suite's, or a part of its only one
 	Machine *Machine
+	Peers   Peers // others that share the file, or nil
 
 	Opened    []strategy.Opened // what the strategy holds of each file
 	Batching  bool              // an op's ranges must be drawn together
@@ -64,6 +67,51 @@ type Site struct {
 	Evictions draw.Evictions
 	List      *draw.List // of a predrawn row
 	Ops       Ops
+}
+
+// Peers are other processes that hold the same files in the same case, and take turns with this one. None of them works while one of
+// these is called.
+type Peers interface {
+	// Place is which of them this one is, 0 ≤ index < of.
+	Place() (index, of int)
+	// Drop has all others drop their mappings' pages of each file, from an offset on: the files are about to be evicted.
+	Drop(from int64) error
+	// Renew tells all others that the files were evicted.
+	Renew() error
+}
+
+// errNotShared refuses a row that cannot be shared honestly.
+func errNotShared(s *Site, why string) error {
+	return strategy.Unsupported("%s: it cannot be shared by the contestants of a duel: %s; compare such rows by rounds (make bench)", s.Case, why)
+}
+
+// own is this one's part of places that nobody is to read twice.
+func (s *Site) own(g draw.Geometry) draw.Geometry {
+	if s.Peers == nil {
+		return g
+	}
+	return g.Part(s.Peers.Place())
+}
+
+// share is this one's part of what all together may make the device deliver before the files are evicted.
+func (s *Site) share() float64 {
+	if s.Peers == nil {
+		return 1
+	}
+	_, of := s.Peers.Place()
+	return 1 / float64(of)
+}
+
+// Drop drops this one's mappings' pages of each file, from an offset on, for a peer that is about to evict them.
+func (s *Site) Drop(from int64) error {
+	for i, o := range s.Opened {
+		if m, ok := o.(strategy.Mapper); ok {
+			if err := m.Drop(from, s.Files[i].Size()-from); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // Ops runs ops of the row outside of what is measured. The case has its state restored before.

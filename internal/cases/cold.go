@@ -14,6 +14,9 @@ func (coldCase) Enter(_ context.Context, site *Site) (State, error) {
 	if err := site.Machine.OnDevice("cold", site.Shape); err != nil {
 		return nil, err
 	}
+	if site.Peers != nil && (site.Shape.Predrawn || site.Shape.Order == strategy.OrderSequential) {
+		return nil, errNotShared(site, "scans, hints, probes and faults of one contestant would warm what another one is to find cold")
+	}
 	pages := pages{site}
 	switch {
 	case site.Shape.Predrawn:

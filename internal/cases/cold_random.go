@@ -34,7 +34,7 @@ type coldState struct {
 }
 
 func (s *coldState) Drawer(_ int, _ *rand.PCG, gate draw.Gate) draw.Drawer {
-	return draw.NewWithoutReplacement(s.Geometry, &s.stock, gate, &s.Evictions)
+	return draw.NewWithoutReplacement(s.own(s.Geometry), &s.stock, gate, &s.Evictions)
 }
 
 // Prepare finds out how many slots an epoch may have, by running one op on an evicted file.
@@ -43,8 +43,9 @@ func (s *coldState) Prepare(ctx context.Context) error {
 	if err := s.enoughSlots(); err != nil {
 		return err
 	}
-	s.stock.Init(draw.NewEpochs(s.Geometry.Slots, s.Config.Seed), row.Threads, row.Batch)
-	s.want = s.Geometry.Slots
+	slots := s.own(s.Geometry).Slots
+	s.stock.Init(draw.NewEpochs(slots, s.Config.Seed), row.Threads, row.Batch)
+	s.want = slots
 	if row.Effect == shape.None {
 		return nil
 	}
@@ -54,7 +55,7 @@ func (s *coldState) Prepare(ctx context.Context) error {
 	}
 	s.looked = s.Evictions.N() // the pilot's ops are no epoch: there may have been more of them than fit one
 	if delivered > 0 {
-		ops := coldEpochAim * float64(s.Files.Size()) / float64(delivered)
+		ops := coldEpochAim * s.share() * float64(s.Files.Size()) / float64(delivered)
 		s.want = min(s.want, int64(ops*float64(row.Batch)))
 	}
 	return s.setGrain(delivered)
@@ -105,6 +106,12 @@ func (s *coldState) Restore(ctx context.Context, when Moment) error {
 	}
 	s.stock.Renew(s.want)
 	return nil
+}
+
+// Renew begins an epoch after a peer has evicted the files.
+func (s *coldState) Renew() error {
+	s.stock.Renew(s.want)
+	return s.pages.Renew()
 }
 
 // endEpoch looks how much of the file the epoch made resident: what the pilot could not foresee.

@@ -44,6 +44,9 @@ func (hotCase) Enter(_ context.Context, site *Site) (State, error) {
 		}
 		return nil, site.Config.Blame(strategy.Unsupported("hot: %v: %d bytes, there are %d of memory; set %sSIZE, or take less data", site.Files, size, mem, config.EnvPrefix), amount...)
 	}
+	if site.Peers != nil && site.Shape.Predrawn {
+		return nil, errNotShared(site, "rows of hints, probes and faults are measured alone")
+	}
 	return &hotState{Site: site}, nil
 }
 
@@ -158,6 +161,9 @@ func (s *hotState) warm(ctx context.Context, file int, fd *os.File) error {
 	}
 	return s.Ops.OnWorker(func() error { return m.Populate(0, f.Size()) }) // where a memory fault is an error
 }
+
+// Renew has nothing to do: a peer evicts only to warm the file afresh, before this one is prepared.
+func (s *hotState) Renew() error { return nil }
 
 func (s *hotState) Judge(res *result.Result) error {
 	if res.Direct {

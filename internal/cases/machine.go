@@ -31,6 +31,9 @@ const (
 	bySmall                 // read through in folios of one page
 )
 
+// Warmed tells that the files are resident already, read through in the way of hot rows, by a peer.
+func (m *Machine) Warmed() { m.warmth = byReading }
+
 // OnDevice refuses a row whose name promises reads from a device, if the device may be this machine's memory. what is the
 // promise: a case, or "direct reads".
 func (m *Machine) OnDevice(what string, s *shape.Shape) error {

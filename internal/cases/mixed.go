@@ -56,6 +56,7 @@ type mixedState struct {
 	stock     draw.Stock // of the evicted part
 	want      int64      // slots of an epoch
 	drawers   []*draw.Mixed
+	evicted   float64      // bytes of the evicted part
 	held      *mapping.Map // the resident part, if the strategy does not map
 }
 
@@ -79,6 +80,8 @@ func (s *mixedState) split() error {
 	if s.Shape.Effect == shape.None {
 		s.hot.Slots, s.cold.Slots = g.Slots/2, g.Slots/2
 	}
+	s.evicted = float64(f.Size() - s.cold.Base)
+	s.cold = s.own(s.cold)
 	if need := int64(s.Shape.Threads * s.Shape.Batch); s.hot.Slots < 1 || s.cold.Slots < need {
 		return s.Config.Blame(strategy.Unsupported("%s, threads=%d: an op of each thread may need %d different places in the evicted half, %s has %d; take a file of %s or more (%sSIZE, or another %sFILE)",
 			s.name(), s.Shape.Threads, need, f.Path(), s.cold.Slots, config.Size(2*need*g.SlotSize+2*mixedBorder), config.EnvPrefix, config.EnvPrefix), config.FileAmount...)
@@ -131,14 +134,14 @@ func (s *mixedState) Prepare(ctx context.Context) error {
 // share that is warm at its end.
 func (s *mixedState) shorten(perRead float64) error {
 	row, page := s.Shape, s.Files[0].PageSize()
-	part := s.evictedBytes()
+	part := s.evicted
 	if perRead > 0 {
-		s.want = min(s.want, int64(coldEpochAim*part/perRead))
+		s.want = min(s.want, int64(coldEpochAim*s.share()*part/perRead))
 	}
 	extra := perRead - float64(row.MaxRange+2*page)
 	allowed := min(coldEpochAim, mixedTolerance/(float64(s.percent)/100)) // of the evicted part
 	if extra > 0 {
-		s.want = min(s.want, int64(allowed*part/extra))
+		s.want = min(s.want, int64(allowed*s.share()*part/extra))
 	}
 	if need := int64(row.Threads * row.Batch * fewestDraws); s.want < need {
 		return s.Config.Blame(strategy.Unsupported("%s, threads=%d: one cold read makes the device deliver %.0f bytes (read-ahead), so %d of them would warm too many others; "+
@@ -146,9 +149,6 @@ func (s *mixedState) shorten(perRead float64) error {
 	}
 	return nil
 }
-
-// evictedBytes is the size of the evicted part.
-func (s *mixedState) evictedBytes() float64 { return float64(s.Files[0].Size() - s.cold.Base) }
 
 func (s *mixedState) Restore(ctx context.Context, when Moment) error {
 	if when == CallStart {
@@ -166,6 +166,12 @@ func (s *mixedState) Restore(ctx context.Context, when Moment) error {
 	}
 	s.stock.Renew(s.want)
 	return nil
+}
+
+// Renew begins an epoch after a peer has evicted the second part.
+func (s *mixedState) Renew() error {
+	s.stock.Renew(s.want)
+	return s.pages.Renew()
 }
 
 // warm makes the first part resident.
@@ -231,7 +237,7 @@ func (s *mixedState) Judge(res *result.Result) error {
 	// them was spread over the evicted part, and half of it on average was there when one of them came.
 	reads, delivered := float64(res.Ranges()), float64(res.Counters.DeviceBytes)
 	wanted := res.Touched() * float64(colds) / float64(drawn)
-	spoilt := max(0, delivered-wanted) / float64(res.Intervals) / s.evictedBytes() / 2
+	spoilt := max(0, delivered-wanted) / float64(res.Intervals) / s.evicted / 2
 	res.ColdReads = float64(colds) / float64(drawn) * (min(1, delivered/max(wanted, 1)) - spoilt)
 	res.Mixed = true
 	// What the last, unfinished hundred of each worker may be off.

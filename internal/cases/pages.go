@@ -29,14 +29,14 @@ func (pages) FaultStride(page int) int { return page }
 // enoughSlots returns an error if the file is too small for one op of each thread.
 func (s pages) enoughSlots() error {
 	row, file := s.Shape, s.Files[0]
-	need := int64(row.Threads * row.Batch)
+	need, slots := int64(row.Threads*row.Batch), s.own(s.Geometry).Slots
 	switch {
-	case s.Geometry.Slots >= need:
+	case slots >= need:
 	case row.Units > 0:
-		return s.Config.Blame(strategy.Unsupported("cold, threads=%d: one op of each thread needs %d different units, %v have %d; take more data, fewer threads or smaller ops", row.Threads, need, s.Files, s.Geometry.Slots), config.UnitAmount...)
+		return s.Config.Blame(strategy.Unsupported("cold, threads=%d: one op of each thread needs %d different units, %v have %d; take more data, fewer threads or smaller ops", row.Threads, need, s.Files, slots), config.UnitAmount...)
 	default:
 		return s.Config.Blame(strategy.Unsupported("cold, threads=%d: one op of each thread needs %d different places, %s has %d; take a file of %s or more (%sSIZE, or another %sFILE)",
-			row.Threads, need, file.Path(), s.Geometry.Slots, config.Size(need*s.Geometry.SlotSize), config.EnvPrefix, config.EnvPrefix), config.FileAmount...)
+			row.Threads, need, file.Path(), slots, config.Size(need*s.Geometry.SlotSize), config.EnvPrefix, config.EnvPrefix), config.FileAmount...)
 	}
 	return nil
 }
@@ -51,6 +51,11 @@ func (s pages) evictFrom(ctx context.Context, off int64) error {
 		return nil
 	}
 	s.Machine.warmth = asFound
+	if s.Peers != nil {
+		if err := s.Peers.Drop(off); err != nil {
+			return err
+		}
+	}
 	for i, f := range s.Files {
 		var opened strategy.Opened
 		if len(s.Opened) > 0 {
@@ -60,6 +65,15 @@ func (s pages) evictFrom(ctx context.Context, off int64) error {
 			return err
 		}
 	}
+	if s.Peers != nil {
+		return s.Peers.Renew()
+	}
+	return nil
+}
+
+// Renew counts an eviction by a peer.
+func (s pages) Renew() error {
+	s.Evictions.Add()
 	return nil
 }
 
@@ -124,9 +138,10 @@ func (s pages) counted() error {
 	return nil
 }
 
-// leftNothing returns an error if direct reads left pages in the page cache.
+// leftNothing returns an error if direct reads left pages in the page cache. Beside peers it cannot be told whose pages they are: that
+// the device delivered what was read directly is all the evidence then.
 func (s pages) leftNothing() error {
-	if !s.Direct() {
+	if !s.Direct() || s.Peers != nil {
 		return nil
 	}
 	r, err := s.Files.Resident()

@@ -74,6 +74,9 @@ func (c pressureCase) Enter(ctx context.Context, site *Site) (_ State, err error
 	if err := site.Machine.OnDevice(c.name(), site.Shape); err != nil {
 		return nil, err
 	}
+	if site.Peers != nil {
+		return nil, errNotShared(site, "the contestants' processes would have to be in one memory-limited group")
+	}
 	data, cache, err := c.plan(site.Files, site.Config.Limit)
 	if err != nil {
 		return nil, err
@@ -223,6 +226,9 @@ func (s *pressureState) Close() error {
 
 // FaultStride is a page: rows of faults are none of this case.
 func (*pressureState) FaultStride(page int) int { return page }
+
+// Renew has nothing to do: there are no peers.
+func (*pressureState) Renew() error { return nil }
 
 func (s *pressureState) Drawer(id int, rng *rand.PCG, _ draw.Gate) draw.Drawer {
 	if s.Shape.Order == strategy.OrderSequential {

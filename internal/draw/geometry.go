@@ -56,6 +56,15 @@ func even(fileSize int64, slotSize int) Geometry {
 	return Geometry{Slots: fileSize / int64(slotSize), SlotSize: int64(slotSize)}
 }
 
+// Part is what one of several has of the slots, if others read the same file: each of-th slot, from the index-th on. The parts have no
+// page in common, and are spread over the file alike.
+func (g Geometry) Part(index, of int) Geometry {
+	g.Base += int64(index) * g.SlotSize
+	g.Slots = (g.Slots - int64(index) + int64(of) - 1) / int64(of)
+	g.SlotSize *= int64(of)
+	return g
+}
+
 // offset is where the read of a slot starts; random is uniform over all 64-bit numbers.
 func (g *Geometry) offset(slot int64, random uint64) int64 {
 	return g.Base + slot*g.SlotSize + int64(random>>(g.shift&63)&g.start) // &63 tells the compiler that the shift is one

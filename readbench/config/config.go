@@ -47,6 +47,7 @@ type Config struct {
 	Metrics      Metrics       `env:"METRICS" envDefault:"default" doc:"what is reported: default, or all, which adds latencies (and two clock readings to each op) and more evidence"`
 	SetupTimeout time.Duration `env:"SETUP_TIMEOUT" envDefault:"10m" doc:"how long making, warming or evicting a file may take" show:"-"`
 	Share        Share         `env:"SHARE" envDefault:"wait" doc:"what to do if another run reads the file: wait for its end, go on beside it, or share it with runs that share as well (and wait for those that do not)" show:"-"`
+	Turns        bool          `env:"TURNS" doc:"set to true by tools/duel: this process is a contestant, which works only in turns that it is given through the descriptors 3 and 4" unset:"false" show:"-"`
 
 	// of storedfields
 	LuceneIndex string      `env:"LUCENE_INDEX" doc:"storedfields: directory of an index to read, instead of one that is built" show:"-"`

@@ -44,7 +44,7 @@ func TestEveryVariable(t *testing.T) {
 	got, err := Load([]string{
 		"READBENCH_FILE=/dev/nvme0n1", "READBENCH_SIZE=2GiB", "READBENCH_READ_SIZE=4096, 1MiB", "READBENCH_WINDOW=1MiB", "READBENCH_DEPTH=32", "READBENCH_LIMIT=4GiB", "READBENCH_READS_PER_OP=1", "READBENCH_THREADS=2, 3",
 		"READBENCH_CASES=cold", "READBENCH_WARMUP=1s", "READBENCH_SEED=7", "READBENCH_PROCS=inherit", "READBENCH_VERIFY=full", "READBENCH_METRICS=all",
-		"READBENCH_SETUP_TIMEOUT=1h", "READBENCH_SHARE=share", "READBENCH_POLICIES=adaptive, none", "READBENCH_PROBE=mincore", "READBENCH_HINT=process_madvise",
+		"READBENCH_SETUP_TIMEOUT=1h", "READBENCH_SHARE=share", "READBENCH_TURNS=true", "READBENCH_POLICIES=adaptive, none", "READBENCH_PROBE=mincore", "READBENCH_HINT=process_madvise",
 		"READBENCH_LUCENE_INDEX=/index", "READBENCH_LUCENE_CHECK=full", "READBENCH_DOCS=10", "READBENCH_DOC_SIZE=1KiB", "READBENCH_DOC_TEXT=json", "READBENCH_SKEW=zipf", "READBENCH_TOPK=1, 2",
 		"READBENCH_DIM=8", "READBENCH_VECTORS=9", "READBENCH_ALIGN=packed", "READBENCH_SHORTLIST=7", "READBENCH_RATES=100", "READBENCH_HANDLERS=3", "READBENCH_QUEUE=4", "READBENCH_SLA_P99=1ms", "READBENCH_SLA_STEP=1s",
 	}, nil)
@@ -53,7 +53,7 @@ func TestEveryVariable(t *testing.T) {
 	}
 	want := &Config{
 		File: "/dev/nvme0n1", Size: 2 << 30, ReadSize: SizeList{4096, 1 << 20}, Window: 1 << 20, Depth: 32, Limit: 4 << 30, ReadsPerOp: 1, Threads: ThreadList{2, 3}, Cases: CaseList{"cold"},
-		Warmup: time.Second, Seed: 7, Procs: ProcsInherit, Verify: VerifyFull, Metrics: MetricsAll, SetupTimeout: time.Hour, Share: ShareShare,
+		Warmup: time.Second, Seed: 7, Procs: ProcsInherit, Verify: VerifyFull, Metrics: MetricsAll, SetupTimeout: time.Hour, Share: ShareShare, Turns: true,
 		Policies: PolicyList{"adaptive", "none"}, Probe: "mincore", Hint: "process_madvise",
 		LuceneIndex: "/index", LuceneCheck: LuceneCheckFull, Docs: 10, DocSize: 1 << 10, DocText: DocTextJSON, Skew: SkewZipf, TopK: CountList{1, 2},
 		Dim: 8, Vectors: 9, Align: AlignPacked, Shortlist: 7, Rates: CountList{100}, Handlers: 3, Queue: 4, SLAP99: time.Millisecond, SLAStep: time.Second,
@@ -61,7 +61,7 @@ func TestEveryVariable(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
-	if n := reflect.TypeFor[Config]().NumField(); n != 35 {
+	if n := reflect.TypeFor[Config]().NumField(); n != 36 {
 		t.Errorf("Config has %d fields: set the new one here, too", n)
 	}
 }
@@ -120,6 +120,7 @@ func TestBadConfig(t *testing.T) {
 		{"READBENCH_QUEUE=-1", []string{`READBENCH_QUEUE="-1"`, "0 to"}},
 		{"READBENCH_SLA_P99=0s", []string{`READBENCH_SLA_P99="0s"`, "above zero"}},
 		{"READBENCH_SLA_STEP=2h", []string{`READBENCH_SLA_STEP="2h"`, "up to 1h"}},
+		{"READBENCH_TURNS=maybe", []string{`READBENCH_TURNS="maybe"`}},
 		{"READBENCH_SHARE=yes", []string{`READBENCH_SHARE="yes"`, "wait", "go", "share"}},
 		{"READBENCH_METRICS=some", []string{`READBENCH_METRICS="some"`, "default", "all"}},
 		{"READBENCH_RATES=0", []string{`READBENCH_RATES="0"`, "10,100"}},
