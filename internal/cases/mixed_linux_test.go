@@ -1,6 +1,9 @@
 package cases
 
 import (
+	"errors"
+	"io"
+	"math/rand/v2"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -97,3 +100,67 @@ func TestMixedHoldsTheResidentPart(t *testing.T) {
 		t.Errorf("after the row: %v, %v", r, err)
 	}
 }
+
+// place is a contestant among others that need nothing done.
+type place struct{ index, of int }
+
+func (p place) Place() (index, of int) { return p.index, p.of }
+func (place) Drop(int64) error         { return nil }
+func (place) Renew() error             { return nil }
+
+// What one contestant of a duel draws cold no other one draws, however far each of them has come.
+func TestContestantsShareNoColdPlace(t *testing.T) {
+	for _, name := range []string{"cold", "mixed99"} {
+		const of = 3
+		seen := map[int64]int{}
+		for index := range of {
+			s := site(t, name)
+			s.Peers = place{index, of}
+			c, err := Parse(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			state, err := c.Enter(t.Context(), s)
+			if err != nil {
+				t.Fatal(err)
+			}
+			d := state.Drawer(0, rand.NewPCG(1, 1), quiet{})
+			if err := state.Prepare(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			if err := state.Restore(t.Context(), CallStart); err != nil {
+				t.Fatal(err)
+			}
+			rs, n := make([]strategy.Range, 16), 0
+			for range 10 {
+				k, err := d.Draw(rs)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, r := range rs[:k] {
+					if name != "cold" && r.Off < s.Files[0].Size()/2 {
+						continue // of the resident part, with replacement
+					}
+					slot := r.Off / s.Geometry.SlotSize
+					if was, ok := seen[slot]; ok {
+						t.Fatalf("%s: contestants %d and %d both draw slot %d", name, was, index, slot)
+					}
+					seen[slot] = index
+					n++
+				}
+			}
+			if n < 140 {
+				t.Errorf("%s: contestant %d drew %d cold places", name, index, n)
+			}
+			if closer, ok := state.(io.Closer); ok {
+				closer.Close()
+			}
+		}
+	}
+}
+
+// quiet is a gate that nobody comes to.
+type quiet struct{}
+
+func (quiet) Pause() error { return errors.New("the epoch is used up") }
+func (quiet) CatchUp()     {}
